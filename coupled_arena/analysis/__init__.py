@@ -1,0 +1,1 @@
+"""How judges behave and what coupling gains: pure functions, data frames in and out."""
