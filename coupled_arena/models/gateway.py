@@ -1,0 +1,257 @@
+"""The one way to a model: from a call to its reply, each paid for once."""
+
+import asyncio
+import dataclasses
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from coupled_arena.models.calls import Abilities, Backend, Call, Counts, Memo, Reply
+from coupled_arena.models.encoding import storable
+from coupled_arena.models.memo import MemoryMemo
+from coupled_arena.models.model import Kind, Model
+
+Observer = Callable[[Call, Reply, bool], None]
+"""Told of every reply: the call, the reply, and whether it came from the memo or was joined."""
+
+REMEMBERED_MODELS = 4096
+"""How many model objects keep their resolved backend before the table is emptied."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    model: Model
+    backend: Backend
+    identity: str
+
+
+@dataclass(slots=True)
+class _Flight:
+    task: asyncio.Task[Reply]
+    waiters: int = 0
+
+
+class Gateway:
+    """Turns calls into replies for one run: memo first, then equal calls in flight, then the backend.
+
+    An answer is in the memo before anybody sees it, so a killed run loses only the calls in flight. A provider's fault
+    is a reply with an outcome; an exception out of `reply` is a fault of this machine or a bug. One gateway belongs to
+    one event loop.
+
+    Args:
+        memo: where answers are kept; None keeps them in this process only.
+        backends: ways of reaching a kind of model instead of the built-in ones, which are made when first needed.
+        retry_failed: ask again every call whose stored answer has no text, as its next attempt, once in this
+            gateway's life; without it the newest stored answer is replayed, whatever its outcome.
+        clock: seconds, for the latency of replies whose backend reports none.
+        on_reply: told of every reply, in the order in which they arrive.
+
+    Example:
+        >>> from coupled_arena.coupling import Sampling
+        >>> from coupled_arena.models.calls import Message
+        >>> class Echo:
+        ...     def abilities(self, model): return Abilities()
+        ...     def identity(self, model): return model.model
+        ...     async def complete(self, call): return Reply(text=call.messages[-1].content, outcome="ok")
+        ...     async def aclose(self): pass
+        >>> async def ask():
+        ...     async with Gateway(backends={"hosted": Echo()}) as gateway:
+        ...         call = Call(Model("openai/m"), (Message("user", "hello"),), Sampling(), 10, bytes(16))
+        ...         return (await gateway.reply(call)).text
+        >>> asyncio.run(ask())
+        'hello'
+    """
+
+    def __init__(
+        self,
+        memo: Memo | None = None,
+        *,
+        backends: Mapping[Kind, Backend] | None = None,
+        retry_failed: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+        on_reply: Observer | None = None,
+    ) -> None:
+        self.memo: Memo = MemoryMemo() if memo is None else memo
+        """Where answers are kept."""
+        self.counts = Counts()
+        """Calls of this invocation."""
+        self.retry_failed = retry_failed
+        """Whether stored answers without text are asked for again."""
+        self.on_reply = on_reply
+        """Told of every reply."""
+        self._backends: dict[Kind, Backend] = dict(backends or {})
+        self._clock = clock
+        self._routes: dict[int, _Route] = {}
+        self._flights: dict[bytes, _Flight] = {}
+        self._tasks: set[asyncio.Task[Reply]] = set()
+        self._retried: dict[bytes, bytes] = {}
+
+    async def reply(self, call: Call) -> Reply:
+        """Return the answer to a call.
+
+        Equal calls in flight share one request, and cancelling one waiter leaves the others their answer; the request
+        itself is cancelled when nobody waits any more. What the backend raises, every waiter gets.
+
+        Raises:
+            ModelUnavailable: the model's weights, engine or package is not to be had here.
+            EngineFault: the local engine failed in the middle of its work.
+            StoreError: the memo cannot be read or written.
+        """
+        route = self._routes.get(id(call.model)) or self._route(call.model)
+        key = call.key(route.identity)
+        flight = self._flights.get(key)
+        if flight is None:
+            call, asked, stored = self._recall(call, key, route)
+            if stored is not None:
+                self._note(call, stored, memoised=True)
+                return stored
+            flight = self._take_off(call, key, asked, route)
+            memoised = False
+        else:
+            memoised = True
+        reply = await self._land(key, flight)
+        if memoised:
+            self._note(call, reply, memoised=True)
+        return reply
+
+    def abilities(self, model: Model) -> Abilities:
+        """Return what a model can be asked for beyond a plain chat; loads no weights."""
+        return self._route(model).backend.abilities(model)
+
+    async def aclose(self) -> None:
+        """Cancel what is in flight and let go of connections and weights."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for backend in self._backends.values():
+            await backend.aclose()
+        self._routes.clear()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def _route(self, model: Model) -> _Route:
+        # By identity, since a model is not hashable; the route keeps the model alive, so its id stays its own.
+        route = self._routes.get(id(model))
+        if route is None:
+            if len(self._routes) >= REMEMBERED_MODELS:
+                self._routes.clear()
+            backend = self._backend(model.kind)
+            route = self._routes[id(model)] = _Route(model, backend, backend.identity(model))
+        return route
+
+    def _backend(self, kind: Kind) -> Backend:
+        backend = self._backends.get(kind)
+        if backend is None:
+            backend = self._backends[kind] = default_backend(kind)
+        return backend
+
+    def _recall(self, call: Call, key: bytes, route: _Route) -> tuple[Call, bytes, Reply | None]:
+        """Find the stored answer to a call, or the call to make (perhaps a further attempt) and its memo key."""
+        stored = self.memo.recall(key)
+        if stored is None or stored.answered:
+            return call, key, stored
+        settled = self._retried.get(key)
+        newest, attempt, asked = stored, call, key
+        while True:
+            attempt = dataclasses.replace(attempt, attempt=attempt.attempt + 1)
+            further = attempt.key(route.identity)
+            stored = self.memo.recall(further)
+            if stored is None:
+                break
+            call, asked, newest = attempt, further, stored
+            if stored.answered:
+                break
+        if newest.answered or not self.retry_failed or asked == settled:
+            return call, asked, newest
+        return attempt, further, None
+
+    def _take_off(self, call: Call, key: bytes, asked: bytes, route: _Route) -> _Flight:
+        task = asyncio.get_running_loop().create_task(self._ask(call, key, asked, route.backend))
+        flight = self._flights[key] = _Flight(task)
+        self._tasks.add(task)
+        task.add_done_callback(self._landed)
+        return flight
+
+    def _landed(self, task: asyncio.Task[Reply]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            # Where every waiter was cancelled nobody else retrieves it, and asyncio would complain at collection.
+            task.exception()
+
+    async def _ask(self, call: Call, key: bytes, asked: bytes, backend: Backend) -> Reply:
+        try:
+            began = self._clock()
+            reply = _encodable(await backend.complete(call))
+            if not reply.latency:
+                reply = reply.model_copy(update={"latency": self._clock() - began})
+            self.memo.remember(asked, call, reply)
+        finally:
+            flight = self._flights.get(key)
+            if flight is not None and flight.task is asyncio.current_task():
+                del self._flights[key]
+        if not reply.answered:
+            self._retried[key] = asked
+        self._note(call, reply, memoised=False)
+        return reply
+
+    async def _land(self, key: bytes, flight: _Flight) -> Reply:
+        flight.waiters += 1
+        try:
+            return await asyncio.shield(flight.task)
+        except asyncio.CancelledError:
+            if flight.waiters == 1 and flight.task.cancel():
+                # At once: a call that arrives before the task has noticed must not join it.
+                self._flights.pop(key, None)
+            raise
+        finally:
+            flight.waiters -= 1
+
+    def _note(self, call: Call, reply: Reply, *, memoised: bool) -> None:
+        counts = self.counts
+        if memoised:
+            counts.memoised += 1
+        else:
+            counts.made += 1
+            counts.retries += reply.retries
+            counts.usage += reply.usage
+            if not reply.answered:
+                counts.failed += 1
+            if reply.cost is None:
+                counts.unpriced.add(call.model.name)
+            else:
+                counts.usd += reply.cost
+        if self.on_reply is not None:
+            self.on_reply(call, reply, memoised)
+
+
+def default_backend(kind: Kind) -> Backend:
+    """Return a new built-in way of reaching a kind of model."""
+    if kind == "sim":
+        from coupled_arena.models.simulated.backend import SimulatedBackend
+
+        return SimulatedBackend()
+    if kind == "local":
+        from coupled_arena.models.local.backend import LocalBackend
+
+        return LocalBackend()
+    from coupled_arena.models.hosted import HostedBackend
+
+    return HostedBackend()
+
+
+def _encodable(reply: Reply) -> Reply:
+    # What is stored must be what the run saw, or a resumed run would send other prompts than the first one did.
+    changed = {
+        field: clean
+        for field in ("text", "reasoning", "detail")
+        if (clean := storable(written := getattr(reply, field))) is not written
+    }
+    return reply.model_copy(update=changed) if changed else reply

@@ -1,0 +1,65 @@
+"""Keeping secrets out of what is stored and shown."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+MASK = "***"
+"""What stands where a secret stood."""
+
+SHORTEST = 6
+"""Values shorter than this are taken for placeholders (`none`, `x`): masking them would eat ordinary text."""
+
+_SECRET_WORDS = frozenset({"key", "apikey", "token", "secret", "password", "authorization", "credentials", "bearer"})
+_SECRET_VARIABLE = re.compile(r"(API_?KEY|ACCESS_KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)(_ID)?$")
+_BEARER = re.compile(r"(?i)\b(bearer\s+)[\w.~+/=-]{6,}|\bsk-[\w-]{6,}")
+
+
+def names_secret(name: str) -> bool:
+    """Return whether a setting of this name holds a secret; `api_key_env` names a variable, which is none.
+
+    >>> names_secret("api_key"), names_secret("api_key_env"), names_secret("max_tokens")
+    (True, False, False)
+    """
+    words = re.split(r"[^a-z0-9]+", name.lower())
+    return words[-1] != "env" and not _SECRET_WORDS.isdisjoint(words)
+
+
+def without_secrets(value: Any) -> Any:
+    """Return a copy of a tree of settings with the text under every secret name masked.
+
+    >>> without_secrets({"options": {"api_key": "abc", "seed": 1}})
+    {'options': {'api_key': '***', 'seed': 1}}
+    """
+    if isinstance(value, Mapping):
+        return {
+            name: MASK if isinstance(part, str) and names_secret(str(name)) else without_secrets(part)
+            for name, part in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [without_secrets(part) for part in value]
+    return value
+
+
+def masked(text: str, *, variable: str | None = None, options: Mapping[str, Any] | None = None) -> str:
+    """Return text with every secret this process knows replaced by `***`.
+
+    Known are the values of environment variables named like keys, of `variable`, of secret names in `options`, and
+    anything written like a bearer token.
+    """
+    values = {value for name, value in os.environ.items() if name == variable or _SECRET_VARIABLE.search(name.upper())}
+    values.update(_secrets_in(options or {}))
+    for value in sorted(values, key=lambda value: (-len(value), value)):
+        if len(value) >= SHORTEST:
+            text = text.replace(value, MASK).replace(quote(value, safe=""), MASK)
+    return _BEARER.sub(lambda found: (found[1] or "") + MASK, text)
+
+
+def _secrets_in(settings: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _secrets_in(value)
+        elif isinstance(value, str) and names_secret(name):
+            yield value.removeprefix("Bearer ")
