@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from coupled_arena.coupling.identity import token_identity
-from coupled_arena.coupling.noise import exponentials
+from coupled_arena.coupling.race import race
 from coupled_arena.coupling.sampling import Sampling
 from coupled_arena.errors import ConfigurationError, Problem
 
@@ -44,8 +44,8 @@ def choose(labels: Sequence[str], logprobs: Sequence[float], key: bytes, *, temp
         raise ConfigurationError(problems)
     identities = np.array([token_identity(label.encode("utf-8", "surrogatepass")) for label in labels], dtype=np.uint64)
     if temperature == 0:
-        likeliest = np.flatnonzero(scores == best)
-        return int(likeliest[np.argmin(identities[likeliest])])
+        equals = np.flatnonzero(scores == best)
+        return int(equals[np.argmin(identities[equals])])
     with np.errstate(over="ignore"):
         scaled = (scores - best) / temperature
-    return int(np.argmax(scaled - np.log(exponentials(key, 0, identities))))
+    return race(scaled, identities, key, 0)
