@@ -1,0 +1,155 @@
+"""Questions that are not written by an examiner: the shipped set and the user's own files."""
+
+import csv
+import json
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.records import Question
+
+_FIELDS = ("id", "domain", "language", "text", "question", "reference")
+_LEAST = 4
+
+
+def bundled_questions(language: str, domain: str) -> tuple[Question, ...]:
+    """Return the shipped questions of a language and a domain, always in the same order; none if there are none.
+
+    >>> bundled_questions("en", "math")[0].author
+    'bundled'
+    """
+    return tuple(question for question in _bundled(language) if question.domain == domain)
+
+
+def load_questions(path: str | Path, *, language: str = "en", domain: str = "general") -> tuple[Question, ...]:
+    """Return the questions of a JSONL or CSV file in UTF-8, in its order.
+
+    Each line (row) has `text` or `question`, and may have `id`, `domain`, `language` and `reference`.
+
+    Args:
+        path: A file that ends in `.jsonl`, `.ndjson` or `.csv`.
+        language: Of questions that do not say it.
+        domain: Of questions that do not say it.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or something in it is wrong: an unknown field, no text or hardly any,
+            an id or a text twice. Every problem is named with file and line.
+    """
+    path = Path(path)
+    problems: list[Problem] = []
+    questions: list[Question] = []
+    ids: dict[str, int] = {}
+    texts: dict[str, int] = {}
+    for line, row in _rows(path, problems):
+        where = f"{path}:{line}"
+        found = [Problem(where, key, message) for key, message in _wrong(row)]
+        if not found:
+            text = _text(row)
+            defaults = {"id": f"{path.stem}-{line}", "domain": domain, "language": language, "reference": ""}
+            values = {key: str(row.get(key) or "").strip() or default for key, default in defaults.items()}
+            if values["id"] in ids:
+                found.append(Problem(where, "id", f"{values['id']!r} is the id of line {ids[values['id']]} already"))
+            if text in texts:
+                found.append(Problem(where, "text", f"is the text of line {texts[text]} already"))
+            ids.setdefault(values["id"], line)
+            texts.setdefault(text, line)
+            questions.append(
+                Question(
+                    id=values["id"],
+                    domain=values["domain"],
+                    language=values["language"],
+                    text=text,
+                    author=path.name,
+                    reference=values["reference"] or None,
+                )
+            )
+        problems.extend(found)
+    if not problems and not questions:
+        problems.append(Problem(str(path), "questions", "holds no questions"))
+    if problems:
+        raise ConfigurationError(problems)
+    return tuple(questions)
+
+
+@cache
+def _bundled(language: str) -> tuple[Question, ...]:
+    names = {entry.name: entry for entry in files("coupled_arena.prompts").joinpath("questions").iterdir()}
+    entry = names.get(f"{language}.jsonl")
+    if entry is None:
+        return ()
+    lines = entry.read_text("utf-8").splitlines()
+    return tuple(Question(**json.loads(line), author="bundled") for line in lines)
+
+
+def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield line number and fields of every question; what cannot be read is a problem."""
+    try:
+        content = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        problems.append(Problem(str(path), "questions", f"cannot be read: {error.strerror or error}"))
+        return
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        problems.append(Problem(f"{path}:{line}", "questions", "is not UTF-8; save the file as UTF-8"))
+        return
+    if path.suffix in (".jsonl", ".ndjson"):
+        yield from _json_rows(path, content, problems)
+    elif path.suffix == ".csv":
+        yield from _csv_rows(path, content, problems)
+    else:
+        problems.append(Problem(str(path), "questions", "is neither .jsonl nor .csv"))
+
+
+def _json_rows(path: Path, content: str, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(content.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            problems.append(Problem(f"{path}:{number}", "questions", f"is not JSON: {error}"))
+            continue
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            problems.append(Problem(f"{path}:{number}", "questions", "is not a JSON object"))
+
+
+def _csv_rows(path: Path, content: str, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
+    reader = csv.reader(content.splitlines(keepends=True), strict=True)
+    try:
+        header = next(reader, [])
+        start = reader.line_num + 1
+        for values in reader:
+            if any(values):
+                if len(values) != len(header):
+                    message = f"has {len(values)} fields where the header has {len(header)}"
+                    problems.append(Problem(f"{path}:{start}", "questions", message))
+                else:
+                    yield start, dict(zip(header, values, strict=True))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        problems.append(Problem(f"{path}:{reader.line_num}", "questions", f"is not CSV: {error}"))
+
+
+def _wrong(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield field and message for everything that is wrong with a question's fields."""
+    for key, value in row.items():
+        if key not in _FIELDS:
+            yield key, f"is unknown; there are {', '.join(_FIELDS)}"
+        elif key == "id" and (isinstance(value, bool) or not isinstance(value, str | int | None)):
+            yield key, "must be text or a whole number"
+        elif key != "id" and not isinstance(value, str | None):
+            yield key, "must be text"
+    if row.get("text") and row.get("question"):
+        yield "question", "is given beside text; use one of them"
+    elif not isinstance(_text(row), str) or sum(map(str.isalnum, _text(row))) < _LEAST:
+        yield "text", f"is missing or has fewer than {_LEAST} letters or digits"
+
+
+def _text(row: dict[str, Any]) -> str:
+    value = row.get("text") or row.get("question") or ""
+    return value.strip() if isinstance(value, str) else ""
