@@ -1,0 +1,102 @@
+"""Everything the library raises on purpose.
+
+    ArenaError
+    ├── ConfigurationError      what was asked for cannot be played; lists every problem found
+    ├── ModelError              a model cannot be used
+    │   ├── ModelUnavailable    its weights, its engine or its package is not to be had here
+    │   └── EngineFault         the local engine failed in the middle of its work
+    ├── ConversationError       a conversation on the bus did not end as it should
+    │   ├── ConversationFailed  a seat raised; the cause is chained
+    │   └── ConversationStalled nothing was left to say and there was no result
+    ├── RunInterrupted          a run stopped before its end; nothing answered is lost
+    ├── StoreError              the store cannot be read or written
+    │   ├── StoreLocked         another process is writing this run
+    │   └── RunNotFound         the store holds no such run
+    └── RatingError             the battles cannot be rated as they are
+
+A provider's faults during a run are not exceptions: they are outcomes of calls (`records.Outcome`).
+
+Example:
+    >>> try:
+    ...     raise ConfigurationError([Problem("demo.toml", "models", "needs at least two models")])
+    ... except ArenaError as error:
+    ...     print(error)
+    demo.toml: models: needs at least two models
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class ArenaError(Exception):
+    """Root of everything the library raises on purpose."""
+
+
+class Problem(NamedTuple):
+    """One thing wrong with a definition."""
+
+    where: str
+    """The file, or `Tournament` when the definition is a Python object."""
+    key: str
+    """The parameter, dotted as in TOML (`committee.min_judges`)."""
+    message: str
+    """What is wrong and what to do next."""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.key}: {self.message}"
+
+
+class ConfigurationError(ArenaError):
+    """What was asked for cannot be played; raised before the first call with every problem found."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class ModelError(ArenaError):
+    """A model cannot be used."""
+
+
+class ModelUnavailable(ModelError):
+    """A model's weights, its engine or its package is not to be had on this machine."""
+
+
+class EngineFault(ModelError):
+    """The local engine failed in the middle of its work (a decode that llama.cpp rejected)."""
+
+
+class ConversationError(ArenaError):
+    """A conversation on the bus did not end as it should."""
+
+    def __init__(self, conversation: str, message: str) -> None:
+        self.conversation = conversation
+        super().__init__(f"{conversation}: {message}")
+
+
+class ConversationFailed(ConversationError):
+    """A seat or the moderator raised; the original exception is chained as the cause."""
+
+
+class ConversationStalled(ConversationError):
+    """The bus fell idle before the agenda had a result (a seat that never answered)."""
+
+
+class RunInterrupted(ArenaError):
+    """A run stopped before its end (Ctrl-C, a signal); everything answered so far is kept."""
+
+
+class StoreError(ArenaError):
+    """The store cannot be read or written."""
+
+
+class StoreLocked(StoreError):
+    """Another process is writing this run."""
+
+
+class RunNotFound(StoreError):
+    """The store holds no such run."""
+
+
+class RatingError(ArenaError):
+    """The battles cannot be rated as they are (a model against itself, one row twice)."""

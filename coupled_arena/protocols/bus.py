@@ -1,0 +1,204 @@
+"""Conversations on an AutoGen runtime: an agenda decides who speaks next, seats speak, observers listen.
+
+Each conversation has a runtime of its own, which costs 0.3 ms and is freed with it. Topics are `start`, `turn.<seat>`
+and `transcript`; the conversation's id is their source.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from autogen_agentchat.agents import BaseChatAgent
+from autogen_agentchat.messages import BaseChatMessage
+from autogen_core import AgentId, BaseAgent, CancellationToken, MessageContext, SingleThreadedAgentRuntime, TopicId
+from autogen_core import TypeSubscription as Subscription
+from opentelemetry.trace import NoOpTracerProvider
+
+from coupled_arena.errors import ConversationFailed, ConversationStalled
+
+ResultT_co = TypeVar("ResultT_co", covariant=True)
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TurnRequest:
+    """Asks one seat to speak."""
+
+    seat: str
+    """Name of the seat."""
+    message: BaseChatMessage
+    """What the seat has not seen and may see, and what it is to do."""
+
+    def __repr__(self) -> str:
+        # The runtime formats every message into its log line; a whole prompt there costs more than the delivery.
+        return f"TurnRequest({self.seat})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Utterance:
+    """What a seat said."""
+
+    seat: str
+    """Name of the seat."""
+    message: BaseChatMessage
+    """Its answer."""
+
+    def __repr__(self) -> str:
+        return f"Utterance({self.seat})"
+
+
+class Agenda(Protocol[ResultT_co]):
+    """Decides who speaks next. It owns the transcript and is plain synchronous code."""
+
+    def open(self) -> Sequence[TurnRequest]:
+        """Return the first requests."""
+        ...
+
+    def hear(self, utterance: Utterance) -> Sequence[TurnRequest]:
+        """Take note of an utterance and return what is asked next; nothing while others still have to speak."""
+        ...
+
+    @property
+    def result(self) -> ResultT_co | None:
+        """The result, once there is one."""
+        ...
+
+
+Observer = Callable[[str, Utterance], None]
+"""Called with the conversation's id and each utterance, in the order they were said."""
+
+
+@dataclass(slots=True)
+class _Fault:
+    """The first exception of a conversation, if any."""
+
+    error: BaseException | None = None
+
+
+class _Start:
+    """Opens a conversation."""
+
+
+class _Guarded(BaseAgent):
+    """An agent whose exceptions end its own conversation and no other.
+
+    The runtime swallows what a handler of a published message raises, or dies of it; here the first exception is kept,
+    the conversation's token is cancelled, and the queue drains by itself.
+    """
+
+    def __init__(self, description: str, fault: _Fault) -> None:
+        super().__init__(description)
+        self.fault = fault
+
+    async def on_message_impl(self, message: object, ctx: MessageContext) -> None:
+        if ctx.cancellation_token.is_cancelled():
+            return
+        try:
+            await self.handle(message, ctx)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+        except Exception as error:  # noqa: BLE001 - whatever an agent raises belongs to this conversation's caller
+            self.fault.error = self.fault.error or error
+            ctx.cancellation_token.cancel()
+
+    async def handle(self, message: object, ctx: MessageContext) -> None:
+        """Do the agent's work."""
+        raise TypeError(f"{self.metadata['type']}: no handler for {type(message).__name__}")
+
+
+class _Moderator(_Guarded):
+    """Hosts the agenda."""
+
+    def __init__(self, agenda: Agenda[object], fault: _Fault) -> None:
+        super().__init__("moderator", fault)
+        self.agenda = agenda
+
+    async def handle(self, message: object, ctx: MessageContext) -> None:
+        requests = self.agenda.hear(message) if isinstance(message, Utterance) else self.agenda.open()
+        for request in requests:
+            topic = TopicId(f"turn.{request.seat}", self.id.key)
+            await self.publish_message(request, topic, cancellation_token=ctx.cancellation_token)
+
+
+class _Seat(_Guarded):
+    """Hosts a chat agent."""
+
+    def __init__(self, seat: str, agent: BaseChatAgent, fault: _Fault) -> None:
+        super().__init__(seat, fault)
+        self.seat = seat
+        self.agent = agent
+
+    async def handle(self, message: object, ctx: MessageContext) -> None:
+        if not isinstance(message, TurnRequest):
+            return await super().handle(message, ctx)
+        response = await self.agent.on_messages([message.message], ctx.cancellation_token)
+        if not isinstance(response.chat_message, BaseChatMessage):
+            raise TypeError(f"{self.seat}: an agent answers with a chat message")
+        said = Utterance(self.seat, response.chat_message)
+        await self.publish_message(said, TopicId("transcript", self.id.key), cancellation_token=ctx.cancellation_token)
+
+
+class _Listener(_Guarded):
+    """Hosts an observer."""
+
+    def __init__(self, observer: Observer, fault: _Fault) -> None:
+        super().__init__("observer", fault)
+        self.observer = observer
+
+    async def handle(self, message: object, ctx: MessageContext) -> None:
+        if isinstance(message, Utterance):
+            self.observer(self.id.key, message)
+
+
+async def converse(
+    agenda: Agenda[ResultT],
+    seats: Mapping[str, BaseChatAgent],
+    *,
+    conversation: str,
+    observers: Sequence[Observer] = (),
+) -> ResultT:
+    """Hold one conversation and return the agenda's result.
+
+    Args:
+        agenda: who speaks when; it is used up by the conversation.
+        seats: a chat agent for every seat the agenda may ask; names of letters, digits, `_`, `-` and `.`.
+        conversation: unique id, named in every error.
+        observers: called with every utterance.
+
+    Raises:
+        ConversationFailed: an agent, the agenda or an observer raised; the cause is chained.
+        ConversationStalled: nobody was left to speak and the agenda had no result.
+    """
+    runtime = SingleThreadedAgentRuntime(tracer_provider=NoOpTracerProvider(), ignore_unhandled_exceptions=True)
+    fault, token = _Fault(), CancellationToken()
+
+    async def seat(kind: str, agent: BaseAgent, *topics: str) -> None:
+        await runtime.register_agent_instance(agent, AgentId(kind, conversation))
+        for topic in topics:
+            await runtime.add_subscription(Subscription(topic, kind))
+
+    await seat("moderator", _Moderator(agenda, fault), "start", "transcript")
+    for name, agent in seats.items():
+        await seat(f"seat.{name}", _Seat(name, agent, fault), f"turn.{name}")
+    for number, observer in enumerate(observers):
+        await seat(f"observer.{number}", _Listener(observer, fault), "transcript")
+    runtime.start()
+    await runtime.publish_message(_Start(), TopicId("start", conversation), cancellation_token=token)
+    # Idle means over: every request is answered or nothing more was asked. Waiting on a task of its own keeps the
+    # runtime's loop alive when the caller is cancelled.
+    drained = asyncio.create_task(runtime.stop_when_idle())
+    try:
+        await asyncio.wait({drained})
+    finally:
+        if not drained.done():
+            token.cancel()
+            await asyncio.wait({drained})
+    drained.result()
+    if fault.error is not None:
+        raise ConversationFailed(conversation, f"{type(fault.error).__name__}: {fault.error}") from fault.error
+    if agenda.result is None:
+        raise ConversationStalled(conversation, "nobody was left to speak and there was no result")
+    return agenda.result

@@ -1,0 +1,139 @@
+"""The examination: the examiner is asked for questions until there are enough or it has been asked often enough."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from coupled_arena.agents.messages import ExamAnswer, ExamRequest
+from coupled_arena.coupling import Dice
+from coupled_arena.prompts import PromptSet, near_duplicate, read_numbered
+from coupled_arena.protocols.bus import TurnRequest, Utterance
+from coupled_arena.records import Question, Record
+
+MOST_BATCHES = 3
+"""How often an examiner is asked about one domain: once, and twice for what is still missing."""
+TOKENS_PER_QUESTION = 150
+SHORTEST_QUESTION = 12
+"""Characters below which a text is no question."""
+
+ExamDice = Callable[[int], Dice]
+"""The dice of a batch, by its number from 0."""
+
+
+class Rejected(Record):
+    """A text that an examiner wrote and that is not used."""
+
+    domain: str
+    """Domain it was written for."""
+    text: str
+    """The text."""
+    reason: Literal["near-duplicate", "too short", "surplus"]
+    """Why it is not used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What an examiner wrote about one domain."""
+
+    questions: tuple[Question, ...]
+    """The accepted questions, at most as many as were wanted."""
+    rejected: tuple[Rejected, ...]
+    """What was written and not used, with the reason."""
+    problem: str = ""
+    """Why there are fewer than wanted."""
+
+
+class ExaminationAgenda:
+    """Asks one examiner for questions about one domain.
+
+    Args:
+        examiner: its name, recorded as the author.
+        domain: what the questions are about.
+        count: how many are wanted.
+        prompts: the prompt set, whose language the questions are in.
+        dice: where the randomness of each batch comes from.
+        known: texts that are questions already, for near-duplicates.
+    """
+
+    def __init__(
+        self, examiner: str, domain: str, count: int, prompts: PromptSet, dice: ExamDice, *, known: Sequence[str] = ()
+    ) -> None:
+        self.examiner = examiner
+        self.domain = prompts.domain(domain)
+        self.count = count
+        self.prompts = prompts
+        self.dice = dice
+        self.known = list(known)
+        self.accepted: list[str] = []
+        self.rejected: list[Rejected] = []
+        self.batches = 0
+        self.result: Examination | None = None
+
+    def open(self) -> Sequence[TurnRequest]:
+        """Ask for all questions."""
+        domain = self.domain
+        content = self.prompts.render(
+            "examiner.request",
+            count=str(self.count),
+            domain=domain.title,
+            command=domain.command,
+            example=domain.example,
+        )
+        return [self._request(content, self.count)]
+
+    def hear(self, utterance: Utterance) -> Sequence[TurnRequest]:
+        """Sort what was written; ask for what is still missing."""
+        answer = utterance.message
+        if isinstance(answer, ExamAnswer):
+            written, problem = answer.questions, answer.detail or (
+                "" if answer.outcome in ("ok", "truncated") else answer.outcome
+            )
+        else:
+            written, problem = read_numbered(answer.to_text()), ""
+        for text in written:
+            self._sort(text)
+        missing = self.count - len(self.accepted)
+        if not missing or problem or self.batches == MOST_BATCHES:
+            self._end(problem or (f"wrote {len(self.accepted)} of {self.count} usable questions" if missing else ""))
+            return ()
+        known = "\n".join(f"- {text}" for text in self.accepted)
+        return [self._request(self.prompts.render("examiner.more", count=str(missing), known=known), missing)]
+
+    def _request(self, content: str, count: int) -> TurnRequest:
+        batch = self.batches
+        self.batches += 1
+        message = ExamRequest(
+            content=content, count=count, max_tokens=TOKENS_PER_QUESTION * count + TOKENS_PER_QUESTION, dice=self.dice(batch)
+        )
+        return TurnRequest("examiner", message)
+
+    def _sort(self, text: str) -> None:
+        reason: Literal["near-duplicate", "too short", "surplus"] | None = None
+        if len(text) < SHORTEST_QUESTION and not _is_dense(text):
+            reason = "too short"
+        elif near_duplicate(text, [*self.known, *self.accepted]):
+            reason = "near-duplicate"
+        elif len(self.accepted) == self.count:
+            reason = "surplus"
+        if reason:
+            self.rejected.append(Rejected(domain=self.domain.name, text=text, reason=reason))
+        else:
+            self.accepted.append(text)
+
+    def _end(self, problem: str) -> None:
+        questions = tuple(
+            Question(
+                id=f"{self.domain.name}-{number}",
+                domain=self.domain.name,
+                language=self.prompts.language,
+                text=text,
+                author=self.examiner,
+            )
+            for number, text in enumerate(self.accepted, 1)
+        )
+        self.result = Examination(questions, tuple(self.rejected), problem)
+
+
+def _is_dense(text: str) -> bool:
+    """Return whether a text is in a script that says much in few characters, such as Chinese."""
+    return len(text) * 3 >= SHORTEST_QUESTION and any("\u3040" <= character <= "\u9fff" for character in text)

@@ -1,0 +1,94 @@
+"""Results as text for a terminal: tables by rich, every model's text without escapes."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from coupled_arena.records import Battle
+from coupled_arena.reports.summary import judge_counts, turn_counts
+from coupled_arena.tournaments.result import LEADERBOARD_COLUMNS, Result
+
+
+def printable(text: str) -> str:
+    """Return text whose control characters are shown, not obeyed; line breaks and tabs stay.
+
+    >>> printable("\\x1b[31mred")
+    '\\\\x1b[31mred'
+    """
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """Return a plain table; numbers stand right, None is a dash."""
+    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    rows = [list(row) for row in rows]
+    for index, column in enumerate(columns):
+        numeric = all(isinstance(row[index], int | float | None) for row in rows)
+        drawn.add_column(column, justify="right" if numeric else "left", no_wrap=True)
+    for row in rows:
+        drawn.add_row(*(Text(_cell(value)) for value in row))
+    return drawn
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.0f}" if abs(value) >= 10 else f"{value:.2f}"
+    return printable(str(value))
+
+
+def leaderboard(result: Result) -> RenderableType:
+    """Return the leaderboard with what must be known about it and whether it is settled."""
+    rows = [[getattr(row, column) for column in LEADERBOARD_COLUMNS] for row in result.rows]
+    counted = result.counted()
+    lines = [
+        f"{len(result.battles)} battles: {counted['decided']} decided, {counted['void']} void, "
+        f"{counted['forfeited']} forfeited. Ratings: half-win Bradley-Terry, prior {result.ratings.prior}, "
+        "mean 1000, 95 % intervals by question.",
+        *(f"note: {caveat}" for caveat in result.caveats),
+        *(pair.line for pair in result.ratings.settled()),
+    ]
+    return Group(table(LEADERBOARD_COLUMNS, rows), Text(), *(Text(printable(line)) for line in lines))
+
+
+def spending(result: Result) -> RenderableType:
+    """Return what this invocation asked and paid."""
+    counts = result.counts
+    least = "at least " if counts.unpriced else ""
+    unpriced = f" ({len(counts.unpriced)} models unpriced)" if counts.unpriced else ""
+    return Text(
+        f"{counts.made} calls made, {counts.memoised} answered from the memo, {counts.failed} failed, "
+        f"{counts.retries} retries; {least}${counts.usd:.4f}{unpriced}"
+    )
+
+
+def conduct(result: Result) -> RenderableType:
+    """Return how debaters and judges behaved: turns, missing sections, verdicts and the share of A."""
+    turns = turn_counts(result.battles)
+    judges = table(
+        ("judge", "opinions", "A", "B", "tie", "none", "share of A"),
+        [[j.judge, j.opinions, j.a, j.b, j.ties, j.none, j.share_a] for j in judge_counts(result.battles)],
+    )
+    spoken = (
+        f"{turns.turns} turns with {turns.sections} sections, {turns.missing} missing, {turns.cut} turns cut, "
+        f"{turns.by_section} asked section by section"
+    )
+    return Group(judges, Text(), Text(spoken))
+
+
+def transcript(battle: Battle) -> RenderableType:
+    """Return a battle to read: every turn with its tags, every opinion, the decision."""
+    lines = [Text(f"{battle.id}  A = {printable(battle.a)}  B = {printable(battle.b)}", style="bold")]
+    for turn in battle.turns:
+        lines.append(Text(f"\nstep {turn.step} (round {turn.round}) {turn.speaker}: {turn.outcome}", style="bold"))
+        lines += [Text(f"<{section.tag}> {printable(section.text)}") for section in turn.sections]
+    for opinion in battle.opinions:
+        verdict = opinion.verdict or opinion.status
+        lines.append(Text(f"\n{printable(opinion.judge)}, stage {opinion.stage}: {verdict}", style="bold"))
+        lines.append(Text(printable(opinion.reasons)))
+    decision = battle.decision
+    lines.append(Text(f"\n{decision.status}: {decision.verdict} {decision.votes} {decision.reason}", style="bold"))
+    return Group(*lines)

@@ -1,0 +1,70 @@
+"""What a run shows at a glance beside the leaderboard: pure counts over its battles."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from coupled_arena.records import Battle
+
+
+class JudgeCounts(NamedTuple):
+    """How one judge voted at the last stage it was asked."""
+
+    judge: str
+    """Name of the judge."""
+    opinions: int
+    """Opinions at the last stage."""
+    a: int
+    """Verdicts for the side that spoke first."""
+    b: int
+    """Verdicts for the other side."""
+    ties: int
+    """Verdicts `tie`."""
+    none: int
+    """Opinions without a verdict."""
+
+    @property
+    def share_a(self) -> float | None:
+        """Share of A among the verdicts for a side: one half for a judge without a position bias."""
+        return self.a / (self.a + self.b) if self.a + self.b else None
+
+
+class TurnCounts(NamedTuple):
+    """What the debaters' turns were like."""
+
+    turns: int
+    """All turns."""
+    sections: int
+    """Sections they hold."""
+    missing: int
+    """Required sections that were missing in the end."""
+    cut: int
+    """Turns with text over the budget cut away."""
+    by_section: int
+    """Turns asked for section by section."""
+
+
+def judge_counts(battles: Sequence[Battle]) -> tuple[JudgeCounts, ...]:
+    """Return the last-stage verdicts of every judge, by name."""
+    verdicts: dict[str, Counter[str | None]] = {}
+    for battle in battles:
+        last = max((opinion.stage for opinion in battle.opinions), default=0)
+        for opinion in battle.opinions:
+            if opinion.stage == last:
+                verdicts.setdefault(opinion.judge, Counter())[opinion.verdict] += 1
+    return tuple(
+        JudgeCounts(judge, count.total(), count["A"], count["B"], count["tie"], count[None])
+        for judge, count in sorted(verdicts.items())
+    )
+
+
+def turn_counts(battles: Sequence[Battle]) -> TurnCounts:
+    """Return what the turns of all battles were like."""
+    turns = [turn for battle in battles for turn in battle.turns]
+    return TurnCounts(
+        turns=len(turns),
+        sections=sum(len(turn.sections) for turn in turns),
+        missing=sum(len(turn.missing) for turn in turns),
+        cut=sum(turn.cut for turn in turns),
+        by_section=sum(turn.by_section for turn in turns),
+    )

@@ -1,0 +1,171 @@
+"""Everything that can be known to be wrong with a definition before the first call, all of it at once."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from coupled_arena.errors import ConfigurationError, ModelError, Problem
+from coupled_arena.models.gateway import Gateway
+from coupled_arena.models.model import Model
+from coupled_arena.prompts import bundled_questions, load_prompts
+from coupled_arena.protocols.script import DEBATERS
+from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.panels import short_pairings
+from coupled_arena.tournaments.questions import given_questions
+from coupled_arena.tournaments.seating import Seating
+
+HERE = "Tournament"
+"""Where a problem is when the definition came from no file."""
+MOST_PAIRINGS_LISTED = 3
+
+
+def check(tournament: Tournament, gateway: Gateway, where: str = HERE) -> None:
+    """Check a definition against this machine.
+
+    Args:
+        tournament: the definition.
+        gateway: knows what model strings stand for.
+        where: the file of the definition, named in every problem that is in no other file.
+
+    Raises:
+        ConfigurationError: with every problem found.
+    """
+    problems = [*_casting(tournament), *_script(tournament), *_prompts_and_questions(tournament)]
+    unusable = [*_models(tournament, gateway)]
+    problems += unusable
+    if not problems:
+        problems += _panels(tournament, Seating(tournament, gateway, load_prompts(tournament.prompt_set)))
+    if problems:
+        raise ConfigurationError([p._replace(where=where) if p.where == HERE else p for p in problems])
+
+
+def cast(tournament: Tournament) -> dict[str, list[Model]]:
+    """Return every model of a definition by the key that names it."""
+    single = {"examiner": tournament.examiner, "reference": tournament.reference}
+    roles = {f"roles.{name}": seat.model for name, seat in sorted(tournament.roles.items())}
+    return {
+        "models": list(tournament.models),
+        "judges": [] if isinstance(tournament.judges, int) else list(tournament.judges),
+        **{key: [model] for key, model in {**single, **roles}.items() if model is not None},
+    }
+
+
+def _casting(tournament: Tournament) -> Iterator[Problem]:
+    """Names, numbers, and simulated judges in front of real debaters."""
+    if len(tournament.models) < 2:
+        yield Problem(HERE, "models", f"a tournament needs at least two models, not {len(tournament.models)}")
+    for key, models in cast(tournament).items():
+        names = [model.name for model in models]
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield Problem(HERE, key, f"{name!r} is listed {names.count(name)} times; give each a `name` of its own")
+    known: dict[str, Model] = {}
+    for key, models in cast(tournament).items():
+        for model in models:
+            if known.setdefault(model.name, model) != model:
+                message = f"{model.name!r} means two different models; give one of them another `name`"
+                yield Problem(HERE, key, message)
+    if isinstance(tournament.judges, int) and tournament.judges < 1:
+        yield Problem(HERE, "judges", "a committee needs at least one judge")
+    if not isinstance(tournament.judges, int) and not tournament.judges:
+        yield Problem(HERE, "judges", "name at least one judge, or give a number")
+    real = [model.name for model in tournament.models if model.kind != "sim"]
+    simulated = [judge.name for judge in tournament.judging_models if judge.kind == "sim"]
+    if real and simulated:
+        message = (
+            f"{simulated[0]} is simulated and can judge only simulated debaters, not {real[0]}; "
+            "its verdicts would mean nothing"
+        )
+        yield Problem(HERE, "judges", message)
+
+
+def _script(tournament: Tournament) -> Iterator[Problem]:
+    """Roles without a seat, seats without a role, actions the language has no tag for."""
+    roles = tournament.battle.script.roles
+    for role in roles:
+        if role not in tournament.roles:
+            yield Problem(HERE, "roles", f"the script has a step for {role!r}; say who sits there")
+    for role in sorted(tournament.roles):
+        if role not in roles:
+            yield Problem(HERE, f"roles.{role}", "no step of the script is this role's; add one or drop the role")
+
+
+def _prompts_and_questions(tournament: Tournament) -> Iterator[Problem]:
+    """The prompt set, the question file, and domains nobody can write questions for."""
+    try:
+        prompts = load_prompts(tournament.prompt_set)
+    except ConfigurationError as error:
+        key = "language" if tournament.prompts is None else "prompts"
+        yield from (Problem(HERE if p.where == tournament.prompt_set else p.where, key, p.message) for p in error.problems)
+        return
+    if prompts.language != tournament.language:
+        message = f"prompt set {prompts.name!r} is in {prompts.language!r}, the tournament in {tournament.language!r}"
+        yield Problem(HERE, "language", message)
+    for number, step in enumerate(tournament.battle.script.steps, 1):
+        for tag in step.requires:
+            if step.speaker in DEBATERS and tag not in prompts.grammar.actions:
+                known = ", ".join(prompts.grammar.actions)
+                yield Problem(HERE, "battle.script", f"step {number} requires {tag!r}; the prompts know {known}")
+    if not tournament.domains:
+        yield Problem(HERE, "domains", "name at least one domain")
+    for domain in sorted({d for d in tournament.domains if tournament.domains.count(d) > 1}):
+        yield Problem(HERE, "domains", f"{domain!r} is listed twice")
+    if tournament.questions is not None:
+        try:
+            given = given_questions(tournament)
+        except ConfigurationError as error:
+            yield from error.problems
+            return
+        served = {question.domain for question in given}
+        for domain in tournament.domains:
+            if domain not in served:
+                name = tournament.questions.name if isinstance(tournament.questions, Path) else HERE
+                yield Problem(name, "questions", f"has no question for domain {domain!r}; add one or drop the domain")
+    elif tournament.examiner is None:
+        for domain in tournament.domains:
+            if not bundled_questions(prompts.language, domain):
+                message = f"nobody writes questions about {domain!r} and none are bundled; name an examiner or a file"
+                yield Problem(HERE, "examiner", message)
+
+
+def _models(tournament: Tournament, gateway: Gateway) -> Iterator[Problem]:
+    """Dials, weights, keys: what each model string needs to be usable here."""
+    for key, models in cast(tournament).items():
+        for model in models:
+            yield from _usable(tournament.model_of(model), key, gateway)
+
+
+def _usable(model: Model, key: str, gateway: Gateway) -> Iterator[Problem]:
+    if model.kind == "sim":
+        from coupled_arena.models.simulated.dials import dial_problems
+
+        yield from (Problem(HERE, key, f"{model.name}: {message}") for message in dial_problems(model))
+    elif model.kind == "local":
+        try:
+            gateway.identity(model)
+        except ModelError as error:
+            yield Problem(HERE, key, f"{model.name}: {error}")
+    elif "/" not in model.model:
+        yield Problem(HERE, key, f"{model.name}: write the provider too, such as openai/{model.model}")
+    elif model.api_key_env is not None:
+        if not os.environ.get(model.api_key_env):
+            yield Problem(HERE, key, f"{model.name}: the environment variable {model.api_key_env} is not set")
+    else:
+        from coupled_arena.models.hosted import missing_key
+
+        missing = missing_key(model)
+        if missing:
+            yield Problem(HERE, key, f"{model.name}: the environment variable {missing} is not set")
+
+
+def _panels(tournament: Tournament, seating: Seating) -> Iterator[Problem]:
+    """Pairings that no committee could judge."""
+    short = short_pairings(tournament, seating.author_of)
+    if not short:
+        return
+    listed = "; ".join(f"{a} against {b}: {n}" for a, b, n in short[:MOST_PAIRINGS_LISTED])
+    more = f" and {len(short) - MOST_PAIRINGS_LISTED} more" if len(short) > MOST_PAIRINGS_LISTED else ""
+    message = (
+        f"{len(short)} pairings have fewer than {tournament.min_judges} eligible judges ({listed}{more}); "
+        "list more judges, set committee.min_judges, or recuse by author instead of family"
+    )
+    yield Problem(HERE, "judges", message)

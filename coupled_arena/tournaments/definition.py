@@ -1,0 +1,249 @@
+"""The definition of a tournament: everything that determines its result, and nothing else."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
+
+from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.models.model import Model
+from coupled_arena.protocols.script import SCRIPTS, Script
+from coupled_arena.protocols.voting import OnFlip, VoteRule
+from coupled_arena.records import Order, Question, Record
+from coupled_arena.tournaments.roles import RoleSeat
+from coupled_arena.tournaments.schedules import RoundRobin, Swiss
+
+DOMAINS = ("writing", "roleplay", "extraction", "reasoning", "math", "coding", "stem", "humanities")
+"""Auto-Arena's eight domains (arXiv 2405.20267, section 3.1)."""
+
+NOT_YET = {"budget": "budgets are not enforced yet", "limits": "limits are not enforced yet"}
+"""Keys that are known and refused, so that nobody believes they are in force."""
+
+
+def _as_model(value: Any) -> Any:
+    if isinstance(value, str):
+        return Model(value)
+    if isinstance(value, Mapping) and "name" not in value and isinstance(value.get("model"), str):
+        return {"name": value["model"].split("?", 1)[0], **value}
+    return value
+
+
+def _as_script(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    if value not in SCRIPTS:
+        raise ValueError(f"no script named {value!r}; there is {', '.join(sorted(SCRIPTS))}, or give steps")
+    return SCRIPTS[value]
+
+
+SCHEDULES = {"swiss": Swiss, "round_robin": RoundRobin}
+
+
+def _as_schedule(value: Any) -> Any:
+    if isinstance(value, str):
+        value = {"kind": value}
+    if isinstance(value, Mapping):
+        kind = value.get("kind")
+        if kind not in SCHEDULES:
+            raise ValueError(f"no schedule named {kind!r}; there is {', '.join(sorted(SCHEDULES))}")
+        return SCHEDULES[kind](**value)
+    return value
+
+
+AnyModel = Annotated[Model, BeforeValidator(_as_model)]
+
+
+class CommitteeRules(Record):
+    """Who judges, and how a committee comes to a decision."""
+
+    recuse: Literal["family", "author", "none"] = "family"
+    """Who may not judge a battle: the debaters' families, only the same weights and settings, or nobody."""
+    discussion_rounds: int = Field(default=1, ge=0, le=3)
+    """How many rounds of discussion follow the lone opinions."""
+    min_judges: int | None = Field(default=None, ge=1)
+    """Fewest judges of a battle; None is 3 for a number of judges and 1 for a listed panel."""
+    vote: VoteRule = "plurality"
+    """`plurality`: equal top counts are a tie; `majority`: less than half of the valid votes is a tie."""
+    quorum: float = Field(default=0.5, ge=0, lt=1)
+    """A decision needs more than this share of the seats to hold a valid verdict."""
+    orders: Literal["one", "both"] = "one"
+    """Whether each judge sees a battle once, or also with the debaters' labels exchanged."""
+    on_flip: OnFlip = "tie"
+    """What two different verdicts of one judge count as where it saw both orders."""
+    judges_see_thoughts: bool = False
+    """Whether judges are shown `think`."""
+    references: bool = True
+    """Whether math, reasoning and coding questions get a reference answer, where a model may write it."""
+    reason_tokens: int | None = Field(default=None, ge=1)
+    """Most tokens of a judge's reasons; None is the prompt set's limit."""
+
+    @property
+    def presented(self) -> tuple[Order, ...]:
+        """The presentation orders."""
+        return ("AB", "BA") if self.orders == "both" else ("AB",)
+
+
+class BattleRules(Record):
+    """How a battle is fought."""
+
+    script: Annotated[Script, BeforeValidator(_as_script)] = SCRIPTS["peer-battle"]
+    """`peer-battle`, `single`, or steps of your own."""
+    sides: Literal["balanced", "both"] = "balanced"
+    """Each model speaks first on half of the questions, or on all of them, once each."""
+    replicates: int = Field(default=1, ge=1)
+    """How many independent draws of the dice a question is battled over in one match."""
+    forfeit: Literal["loss", "void"] = "loss"
+    """What a debater that gives no answer gets."""
+    reveal_criticism: bool = True
+    """Whether `criticize` is shown to the opponent."""
+    section_tokens: int | None = Field(default=None, ge=10)
+    """Most tokens of one section, beside the word budget."""
+
+
+class Tournament(Record):
+    """A tournament: who plays, who asks, who judges, on what, by which rules.
+
+    Keys of `committee` and `battle` may also be given directly (`recuse="author"`). Strings and tables stand for models.
+
+    Raises:
+        ConfigurationError: with every problem found.
+
+    Example:
+        >>> Tournament(models=["sim/ada?skill=1", "sim/bob"], judges=["sim/j1"], examiner="sim/x").schedule
+        Swiss(rounds=None, scores=None)
+    """
+
+    name: str = Field(default="tournament", min_length=1)
+    """Name of the run."""
+    models: tuple[AnyModel, ...]
+    """What is rated: at least two models."""
+    judges: tuple[AnyModel, ...] | int = 5
+    """The panel, or how many of the best-rated models of the tournament judge."""
+    examiner: AnyModel | None = None
+    """Who writes the questions; None takes them from `questions` or the bundled set."""
+    reference: AnyModel | None = None
+    """Who writes reference answers; None is the examiner."""
+    domains: tuple[str, ...] = DOMAINS
+    """What the questions are about."""
+    questions_per_domain: int = Field(default=5, ge=1)
+    """How many questions each domain has."""
+    questions: tuple[Question, ...] | Path | None = None
+    """Questions of your own: records, or a JSONL or CSV file."""
+    language: str = "en"
+    """Language of questions and prompts."""
+    prompts: str | None = None
+    """Name of a prompt set or path of a TOML file; None is the language's own."""
+    schedule: Annotated[Swiss | RoundRobin, BeforeValidator(_as_schedule)] = Swiss()
+    """Who meets whom."""
+    coupling: Literal["coupled", "independent", "fresh"] = "coupled"
+    """Whether models share their dice, roll their own, or roll anew for every opponent and side."""
+    seed: int = Field(default=0, ge=0)
+    """The one number all randomness is derived from."""
+    committee: CommitteeRules = CommitteeRules()
+    """Who judges, and how a committee decides."""
+    battle: BattleRules = BattleRules()
+    """How a battle is fought."""
+    roles: dict[str, RoleSeat] = {}
+    """Agents for the added roles of the script."""
+    concurrency: int = Field(default=64, ge=1)
+    """Battles in flight; never changes a result."""
+
+    def __init__(self, **parameters: Any) -> None:
+        try:
+            super().__init__(**parameters)
+        except ValidationError as error:
+            raise ConfigurationError(problems_of(error, "Tournament")) from None
+
+    @classmethod
+    def from_mapping(cls, parameters: Mapping[str, Any], where: str) -> Self:
+        """Build a tournament from the keys of a file, which every problem names."""
+        try:
+            return cls(**parameters)
+        except ConfigurationError as error:
+            raise ConfigurationError([problem._replace(where=where) for problem in error.problems]) from None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lift(cls, parameters: Any) -> Any:
+        """Move keys of a table that were given directly into their table."""
+        if not isinstance(parameters, dict):
+            return parameters
+        lifted = dict(parameters)
+        for table, rules in (("committee", CommitteeRules), ("battle", BattleRules)):
+            direct = {key: lifted.pop(key) for key in rules.model_fields if key in lifted}
+            given = lifted.get(table, {})
+            if direct and isinstance(given, Record):
+                given = {key: getattr(given, key) for key in given.model_fields_set}
+            twice = sorted(set(direct) & set(given)) if isinstance(given, Mapping) else []
+            if twice:
+                raise ValueError(f"{twice[0]} is given twice: directly and in {table}; give it once")
+            if direct:
+                lifted[table] = {**given, **direct}
+        return lifted
+
+    @property
+    def is_panel(self) -> bool:
+        """Whether the judges are listed."""
+        return not isinstance(self.judges, int)
+
+    @property
+    def min_judges(self) -> int:
+        """Fewest judges of a battle."""
+        return self.committee.min_judges or (1 if self.is_panel else 3)
+
+    @property
+    def prompt_set(self) -> str:
+        """Name or path of the prompt set."""
+        return self.prompts or self.language
+
+    @property
+    def judging_models(self) -> tuple[Model, ...]:
+        """Every model that may sit in a committee, in listing order."""
+        return self.models if isinstance(self.judges, int) else self.judges
+
+    def model_of(self, model: Model) -> Model:
+        """Return a model as it is called: a simulated one lives in this tournament's world unless it names another."""
+        if model.kind != "sim" or "world" in model.parameters:
+            return model
+        joint = "&" if "?" in model.model else "?"
+        return model.model_copy(update={"model": f"{model.model}{joint}world={self.seed}"})
+
+    def document(self) -> dict[str, Any]:
+        """Return the definition as plain data, for the manifest and the digest; `concurrency` is left out."""
+        data = self.model_dump(mode="json", exclude={"concurrency", "roles", "questions"})
+        data["roles"] = {name: seat.document() for name, seat in sorted(self.roles.items())}
+        if isinstance(self.questions, Path):
+            data["questions"] = self.questions.name
+        elif self.questions is not None:
+            data["questions"] = [question.model_dump(mode="json") for question in self.questions]
+        else:
+            data["questions"] = None
+        return data
+
+    def digest(self, *content: str) -> str:
+        """Return the hex digest that identifies a run: the definition and the content of the files it names."""
+        canonical = json.dumps([self.document(), *content], sort_keys=True, ensure_ascii=True)
+        return hashlib.blake2b(canonical.encode(), digest_size=16).hexdigest()
+
+
+def problems_of(error: ValidationError, where: str) -> list[Problem]:
+    """Turn pydantic's findings into ours: one line each, with the key as in TOML."""
+    problems: dict[str, Problem] = {}
+    for found in error.errors(include_url=False, include_input=False, include_context=False):
+        # A union reports a finding per member; the part of the location that names the member is no key.
+        keys = [str(part) for part in found["loc"] if not _names_a_type(part)]
+        key = ".".join(keys) or "definition"
+        top = keys[0] if keys else ""
+        if found["type"] == "extra_forbidden":
+            message = NOT_YET.get(top, "unknown key; check the spelling against the parameters of Tournament")
+        else:
+            message = found["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+        problems.setdefault(key, Problem(where, key, message))
+    return list(problems.values())
+
+
+def _names_a_type(part: int | str) -> bool:
+    return isinstance(part, str) and (part in ("int", "path", "Swiss", "RoundRobin") or part.startswith(("tuple[", "function-")))

@@ -1,0 +1,168 @@
+"""Where a tournament's questions come from: records, a file, an examiner, and the set that ships with the package."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from coupled_arena.agents.messages import StepAnswer, StepRequest
+from coupled_arena.coupling import Dice
+from coupled_arena.errors import ModelError
+from coupled_arena.models.model import Model
+from coupled_arena.prompts import PromptSet, bundled_questions, envelope, load_questions, near_duplicate
+from coupled_arena.protocols import ExaminationAgenda, Rejected, TurnRequest, Utterance, converse
+from coupled_arena.protocols.examination import Examination
+from coupled_arena.records import Question
+from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.panels import AuthorOf
+from coupled_arena.tournaments.seating import Seating
+
+REFERENCE_WORDS = 300
+"""Most words of a reference answer."""
+BUNDLED = "bundled"
+"""Author of the questions that ship with the package."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """The questions of a run."""
+
+    questions: tuple[Question, ...]
+    """By domain, in the order of the definition."""
+    rejected: tuple[Rejected, ...] = ()
+    """What examiners wrote and is not used."""
+    caveats: tuple[str, ...] = ()
+    """What a reader of the leaderboard must know about them."""
+
+
+def given_questions(tournament: Tournament) -> tuple[Question, ...]:
+    """Return the questions of the definition or its file, at most `questions_per_domain` of each listed domain.
+
+    Raises:
+        ConfigurationError: the file cannot be read; every problem with its line.
+    """
+    if tournament.questions is None:
+        return ()
+    given = load_questions(tournament.questions) if isinstance(tournament.questions, Path) else tournament.questions
+    return tuple(
+        question
+        for domain in tournament.domains
+        for question in [q for q in given if q.domain == domain][: tournament.questions_per_domain]
+    )
+
+
+async def gather(tournament: Tournament, seating: Seating, prompts: PromptSet) -> QuestionSet:
+    """Return the questions of a run, with reference answers where they are wanted.
+
+    Raises:
+        ModelError: nobody supplied a single question.
+    """
+    given = given_questions(tournament)
+    if given:
+        asked = QuestionSet(given)
+    else:
+        parts = await asyncio.gather(*(_domain(tournament, seating, prompts, domain) for domain in tournament.domains))
+        asked = QuestionSet(
+            tuple(question for part in parts for question in part.questions),
+            tuple(text for part in parts for text in part.rejected),
+            tuple(caveat for part in parts for caveat in part.caveats),
+        )
+    if not asked.questions:
+        raise ModelError(f"{tournament.name}: no question for any domain; {'; '.join(asked.caveats)}")
+    return await _with_references(tournament, seating, prompts, asked)
+
+
+async def _domain(tournament: Tournament, seating: Seating, prompts: PromptSet, domain: str) -> QuestionSet:
+    """Ask the examiner about one domain and fill up from the bundled set, visibly."""
+    wanted = tournament.questions_per_domain
+    examination = Examination((), ())
+    if tournament.examiner is not None:
+        examiner = tournament.examiner
+
+        def dice(batch: int) -> Dice:
+            return seating.table.examiner(domain, prompts.language, batch, examiner.name)
+
+        agenda = ExaminationAgenda(examiner.name, domain, wanted, prompts, dice)
+        examination = await converse(
+            agenda, {"examiner": seating.examiner(examiner)}, conversation=f"examination:{domain}"
+        )
+    questions = list(examination.questions)
+    caveats: list[str] = []
+    missing = wanted - len(questions)
+    if missing:
+        texts = [question.text for question in questions]
+        spare = [q for q in bundled_questions(prompts.language, domain) if not near_duplicate(q.text, texts)][:missing]
+        taken = [
+            q.model_copy(update={"id": f"{domain}-{number}", "author": BUNDLED})
+            for number, q in enumerate(spare, len(questions) + 1)
+        ]
+        questions += taken
+        if tournament.examiner is not None:
+            caveats.append(
+                f"{domain}: {len(taken)} of {wanted} questions are bundled ones; "
+                f"{tournament.examiner.name}: {examination.problem}"
+            )
+        if len(questions) < wanted:
+            caveats.append(f"{domain}: {len(questions)} of {wanted} questions could be had")
+    return QuestionSet(tuple(questions), examination.rejected, tuple(caveats))
+
+
+def reference_writer(tournament: Tournament, author_of: AuthorOf) -> tuple[Model | None, str]:
+    """Return who writes reference answers, or why nobody does: a writer must play in no battle."""
+    writer = tournament.reference or tournament.examiner
+    if not tournament.committee.references:
+        return None, "references are switched off"
+    if writer is None:
+        return None, "references are off: no examiner and no reference model is named"
+    if any(writer.name == m.name or author_of(writer) == author_of(m) for m in tournament.models):
+        return None, f"references are off: {writer.name} plays in this tournament; name another model as `reference`"
+    return writer, ""
+
+
+async def _with_references(
+    tournament: Tournament, seating: Seating, prompts: PromptSet, asked: QuestionSet
+) -> QuestionSet:
+    needing = [q for q in asked.questions if prompts.domain(q.domain).needs_reference and q.reference is None]
+    if not needing:
+        return asked
+    writer, why_not = reference_writer(tournament, seating.author_of)
+    if writer is None:
+        return QuestionSet(asked.questions, asked.rejected, (*asked.caveats, why_not))
+    answers = await asyncio.gather(*(_reference(question, writer, seating, prompts) for question in needing))
+    written = {question.id: answer for question, answer in zip(needing, answers, strict=True) if answer}
+    caveats = asked.caveats
+    if len(written) < len(needing):
+        caveats += (f"{writer.name} wrote {len(written)} of {len(needing)} reference answers",)
+    questions = tuple(
+        q.model_copy(update={"reference": written[q.id]}) if q.id in written else q for q in asked.questions
+    )
+    return QuestionSet(questions, asked.rejected, caveats)
+
+
+class _ReferenceAgenda:
+    """Asks for one reference answer."""
+
+    def __init__(self, request: StepRequest) -> None:
+        self.request = request
+        self.result: StepAnswer | None = None
+
+    def open(self) -> list[TurnRequest]:
+        return [TurnRequest("reference", self.request)]
+
+    def hear(self, utterance: Utterance) -> list[TurnRequest]:
+        if isinstance(utterance.message, StepAnswer):
+            self.result = utterance.message
+        return []
+
+
+async def _reference(question: Question, writer: Model, seating: Seating, prompts: PromptSet) -> str:
+    """Return the reference answer to a question, or nothing if the writer gave none."""
+    text = envelope("question", question.text, domain=question.domain)
+    request = StepRequest(
+        content=prompts.render("reference.request", question=text),
+        limit=REFERENCE_WORDS,
+        max_tokens=prompts.max_tokens(REFERENCE_WORDS),
+        dice=seating.table.reference(question.id, writer.name),
+    )
+    agents = {"reference": seating.reference(writer)}
+    answer = await converse(_ReferenceAgenda(request), agents, conversation=f"reference:{question.id}")
+    return answer.sections[0].text if answer.sections else ""

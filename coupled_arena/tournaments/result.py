@@ -1,0 +1,168 @@
+"""What a run comes to: a leaderboard, whether it is settled, and everything behind it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from coupled_arena.models.calls import Counts
+from coupled_arena.ratings import Ratings
+from coupled_arena.records import Battle, Question
+from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.schedules import Pairing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEADERBOARD_COLUMNS = (
+    "rank", "model", "rating", "low", "high", "wins", "losses", "ties", "void", "forfeited", "availability",
+)  # fmt: skip
+"""Columns of a leaderboard, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a leaderboard."""
+
+    rank: int
+    """1 is best; models that cannot be compared come last."""
+    model: str
+    """Name of the model."""
+    rating: float | None
+    """Mean 1000, 400 points per factor ten of odds; None where nothing can be said."""
+    low: float | None
+    """Lower end of the 95 % interval; None where questions do not outnumber models."""
+    high: float | None
+    """Upper end of the interval."""
+    wins: int
+    """Battles won, forfeits of the opponent included."""
+    losses: int
+    """Battles lost, own forfeits included."""
+    ties: int
+    """Battles tied."""
+    void: int
+    """Battles without a decision; they enter no rating."""
+    forfeited: int
+    """Battles given away."""
+    availability: float | None
+    """Share of the model's turns that were answered; None without turns."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Result:
+    """What a run comes to.
+
+    Example:
+        >>> import coupled_arena as ca
+        >>> tournament = ca.Tournament(models=["sim/ada?skill=2", "sim/bob"], judges=["sim/j1", "sim/j2", "sim/j3"],
+        ...     examiner="sim/examiner", domains=["math"], questions_per_domain=2, schedule="round_robin")
+        >>> tournament.run().leaderboard()["model"].tolist()
+        ['sim/ada', 'sim/bob']
+    """
+
+    run: str
+    """Id of the run."""
+    tournament: Tournament
+    """Its definition."""
+    questions: tuple[Question, ...]
+    """What was asked."""
+    battles: tuple[Battle, ...]
+    """Every battle, in the order of the schedule."""
+    rounds: tuple[tuple[Pairing, ...], ...]
+    """Who met whom, by round."""
+    ratings: Ratings
+    """The final ratings, with covariance and prior."""
+    counts: Counts
+    """Calls of this invocation."""
+    caveats: tuple[str, ...] = ()
+    """What a reader of the leaderboard must know."""
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The leaderboard as records, best first."""
+        ratings = {model.model: model for model in self.ratings.models}
+        tallies = {model.name: _tally(model.name, self.battles) for model in self.tournament.models}
+        order = sorted(tallies, key=lambda name: (-(ratings[name].rating or float("-inf")), name))
+        return tuple(
+            Row(
+                rank=rank,
+                model=name,
+                rating=ratings[name].rating,
+                low=ratings[name].low,
+                high=ratings[name].high,
+                **tallies[name],
+            )
+            for rank, name in enumerate(order, 1)
+        )
+
+    def leaderboard(self) -> "pd.DataFrame":
+        """Return the leaderboard, best first; columns `LEADERBOARD_COLUMNS`."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [{column: getattr(row, column) for column in LEADERBOARD_COLUMNS} for row in self.rows],
+            columns=list(LEADERBOARD_COLUMNS),
+        )
+
+    def counted(self) -> dict[str, int]:
+        """Return how many battles were decided, void and forfeited; the three add up to all battles."""
+        statuses = [battle.decision.status for battle in self.battles]
+        return {status: statuses.count(status) for status in ("decided", "void", "forfeited")}
+
+    def document(self) -> dict[str, Any]:
+        """Return the result as plain data, the same in every execution but for the run's id and the calls."""
+        return {
+            "run": self.run,
+            "leaderboard": [{column: getattr(row, column) for column in LEADERBOARD_COLUMNS} for row in self.rows],
+            "settled": [
+                {
+                    "a": pair.a,
+                    "b": pair.b,
+                    "difference": pair.difference,
+                    "low": pair.low,
+                    "high": pair.high,
+                    "resolved": pair.resolved,
+                    "more_questions": pair.more_questions,
+                }
+                for pair in self.ratings.settled()
+            ],
+            "battles": self.counted(),
+            "calls": {"made": self.counts.made, "memoised": self.counts.memoised, "failed": self.counts.failed},
+            "cost": {"usd": round(self.counts.usd, 6), "unpriced_models": sorted(self.counts.unpriced)},
+            "prior": self.ratings.prior,
+            "caveats": list(self.caveats),
+        }
+
+    def __repr__(self) -> str:
+        lines = [f"Result of {self.run}: {len(self.battles)} battles"]
+        width = max(len(row.model) for row in self.rows)
+        lines += [f"{row.rank:>3}  {row.model:<{width}}  {_number(row.rating)}" for row in self.rows]
+        return "\n".join(lines)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0f}"
+
+
+def _tally(model: str, battles: tuple[Battle, ...]) -> dict[str, Any]:
+    """Count what a model's battles came to."""
+    wins = losses = ties = void = forfeited = asked = answered = 0
+    for battle in battles:
+        if model not in (battle.a, battle.b):
+            continue
+        side = "A" if battle.a == model else "B"
+        decision = battle.decision
+        void += decision.status == "void"
+        forfeited += side in decision.forfeited
+        ties += decision.verdict == "tie"
+        wins += decision.verdict == side
+        losses += decision.verdict not in (None, "tie", side)
+        own = [turn for turn in battle.turns if turn.speaker == side]
+        asked += len(own)
+        answered += sum(turn.outcome in ("ok", "truncated") for turn in own)
+    return {
+        "wins": wins,
+        "losses": losses,
+        "ties": ties,
+        "void": void,
+        "forfeited": forfeited,
+        "availability": answered / asked if asked else None,
+    }

@@ -1,0 +1,58 @@
+"""Who sits in an added role of a script: an agent class and the model it speaks with, or any chat agent."""
+
+from collections.abc import Callable
+from typing import Any
+
+from autogen_agentchat.agents import BaseChatAgent
+from pydantic import ConfigDict, model_validator
+
+from coupled_arena.agents import Role
+from coupled_arena.models.model import Model
+from coupled_arena.records import Record
+
+
+class RoleSeat(Record):
+    """An agent for an added role.
+
+    Give `agent` (a subclass of `Role`) and `model`, or `factory`, a function without arguments that returns a fresh
+    AutoGen chat agent for each battle.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    agent: type[Role] | None = None
+    """The agent's class."""
+    model: Model | None = None
+    """The model it speaks with."""
+    factory: Callable[[], BaseChatAgent] | None = None
+    """Makes any chat agent."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, value: Any) -> Any:
+        if isinstance(value, tuple) and len(value) == 2:
+            value = {"agent": value[0], "model": value[1]}
+        if callable(value) and not isinstance(value, Record):
+            value = {"factory": value}
+        if isinstance(value, dict) and isinstance(value.get("model"), str):
+            value = {**value, "model": Model(value["model"])}
+        return value
+
+    @model_validator(mode="after")
+    def _whole(self) -> "RoleSeat":
+        if (self.factory is None) == (self.agent is None or self.model is None):
+            raise ValueError("a role needs an agent class and a model, or a factory of chat agents")
+        return self
+
+    @property
+    def name(self) -> str:
+        """The model's name, or the factory's where there is none."""
+        return self.model.name if self.model else getattr(self.factory, "__qualname__", repr(self.factory))
+
+    def document(self) -> dict[str, Any]:
+        """Return what identifies the seat, as plain data."""
+        maker = self.agent or self.factory
+        return {
+            "agent": f"{maker.__module__}.{maker.__qualname__}",
+            "model": self.model.model_dump(mode="json") if self.model else None,
+        }

@@ -1,0 +1,236 @@
+"""Plays a tournament: questions, rounds, battles, decisions, ratings. Running it again resumes it."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from coupled_arena.coupling import Dice
+from coupled_arena.errors import ConversationError, ModelError, StoreError
+from coupled_arena.models.gateway import Gateway
+from coupled_arena.models.model import Model
+from coupled_arena.prompts import PromptSet
+from coupled_arena.protocols import BattleAgenda, Case, CommitteeAgenda, Observer, Transcript, converse, judge_seats
+from coupled_arena.protocols.battle import HIDDEN_FROM_OPPONENT
+from coupled_arena.protocols.committee import HIDDEN_FROM_JUDGES
+from coupled_arena.protocols.voting import vote_at
+from coupled_arena.ratings import Ratings, rate
+from coupled_arena.records import Battle, Decision, Opinion, Order, Question, Turn, Verdict
+from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.events import BattleEnded, Event, Listener, RoundOpened
+from coupled_arena.tournaments.matches import Fixture, fixtures
+from coupled_arena.tournaments.panels import panel
+from coupled_arena.tournaments.schedules import Pairing, Standings
+from coupled_arena.tournaments.seating import Seating
+from coupled_arena.tournaments.standings import points, rated
+
+logger = logging.getLogger(__name__)
+
+PRIOR = "weak"
+"""The prior of the ratings: it keeps them finite where no maximum exists, and is named wherever they are shown."""
+JUDGE_WORDS = 300
+"""Most words of one opinion (Auto-Arena, appendix B)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came out of all rounds."""
+
+    battles: tuple[Battle, ...]
+    """Every battle, in the order of the schedule."""
+    rounds: tuple[tuple[Pairing, ...], ...]
+    """The pairings of every round."""
+    ratings: Ratings
+    """The final ratings."""
+
+
+@dataclass(slots=True)
+class Runner:
+    """Plays the rounds of one run.
+
+    Results never depend on which battle ends first: committees are chosen before a round, ratings are refitted after
+    it, and battles are kept in the order of the schedule.
+    """
+
+    tournament: Tournament
+    """The definition."""
+    seating: Seating
+    """Makes agents and dice."""
+    prompts: PromptSet
+    """The prompt set."""
+    questions: Sequence[Question]
+    """What is battled over."""
+    listeners: Sequence[Listener] = ()
+    """Told of rounds and battles."""
+    observers: Sequence[Observer] = ()
+    """Told of every utterance."""
+    keep: Callable[[Battle], None] | None = None
+    """Told of every battle before anybody else; it makes it durable."""
+    models: dict[str, Model] = field(init=False)
+    """Debaters and judges by name."""
+    slots: asyncio.Semaphore = field(init=False)
+    """Bounds the battles in flight."""
+
+    def __post_init__(self) -> None:
+        tournament = self.tournament
+        self.models = {model.name: model for model in (*tournament.judging_models, *tournament.models)}
+        self.slots = asyncio.Semaphore(tournament.concurrency)
+
+    async def play(self) -> Played:
+        """Play every round the schedule asks for."""
+        names = tuple(model.name for model in self.tournament.models)
+        rounds: list[tuple[Pairing, ...]] = []
+        battles: list[Battle] = []
+        ratings: Ratings | None = None
+        while True:
+            standings = Standings(
+                models=names,
+                seed=self.tournament.seed,
+                rounds=tuple(rounds),
+                points=points(names, rounds, battles),
+                ratings=None if ratings is None else dict(zip(ratings.names, ratings.ratings, strict=True)),
+            )
+            pairings = tuple(self.tournament.schedule.next_round(standings))
+            if not pairings:
+                break
+            self._tell(RoundOpened(len(rounds) + 1, pairings))
+            battles += await self._round(len(rounds) + 1, pairings, standings)
+            rounds.append(pairings)
+            ratings = rate(rated(battles), models=names, prior=PRIOR)
+        if ratings is None:
+            ratings = rate((), models=names, prior=PRIOR)
+        return Played(tuple(battles), tuple(rounds), ratings)
+
+    async def _round(self, number: int, pairings: Sequence[Pairing], standings: Standings) -> list[Battle]:
+        """Play all battles of a round; the first fault that is not a battle's own stops the others."""
+        rules = self.tournament.battle
+        jobs: list[tuple[Fixture, tuple[Model, ...]]] = []
+        for a, b in pairings:
+            if b is None:
+                continue
+            committee = panel(
+                self.tournament, (self.models[a], self.models[b]), self.seating.author_of, standings.ratings
+            )
+            match = fixtures(
+                (a, b),
+                self.questions,
+                round_=number,
+                meeting=standings.met(a, b),
+                sides=rules.sides,
+                replicates=rules.replicates,
+                seed=self.tournament.seed,
+            )
+            jobs += [(fixture, committee) for fixture in match]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._job(fixture, committee)) for fixture, committee in jobs]
+        except ExceptionGroup as faults:
+            raise faults.exceptions[0] from None
+        return [task.result() for task in tasks]
+
+    async def _job(self, fixture: Fixture, committee: Sequence[Model]) -> Battle:
+        async with self.slots:
+            try:
+                battle = await self._battle(fixture, committee)
+            except ConversationError as error:
+                if isinstance(error.__cause__, StoreError | ModelError):
+                    raise error.__cause__ from None
+                logger.exception("battle %s is void", fixture.id)
+                battle = self._record(fixture, (), (), Decision(status="void", reason=str(error)))
+        if self.keep is not None:
+            self.keep(battle)
+        self._tell(BattleEnded(battle))
+        return battle
+
+    async def _battle(self, fixture: Fixture, committee: Sequence[Model]) -> Battle:
+        """Hold one battle: the debate, and, if both sides spoke to the end, the committee."""
+        rules = self.tournament.battle
+
+        def dice(step: int) -> Dice:
+            return self.seating.step_dice(fixture, step)
+
+        agenda = BattleAgenda(
+            rules.script,
+            fixture.question,
+            {"A": fixture.a, "B": fixture.b, **{role: seat.name for role, seat in self.tournament.roles.items()}},
+            self.prompts,
+            dice,
+            hidden=HIDDEN_FROM_OPPONENT if rules.reveal_criticism else (*HIDDEN_FROM_OPPONENT, "criticize"),
+            forfeits=rules.forfeit,
+        )
+        seats = self.seating.debaters(fixture, self.models)
+        transcript = await converse(agenda, seats, conversation=fixture.id, observers=self.observers)
+        if transcript.status is not None:
+            return self._record(fixture, transcript.turns, (), early_decision(transcript))
+        opinions = await self._judge(fixture, transcript, committee)
+        return self._record(fixture, transcript.turns, opinions, self._decide(opinions, committee))
+
+    async def _judge(
+        self, fixture: Fixture, transcript: Transcript, committee: Sequence[Model]
+    ) -> tuple[Opinion, ...]:
+        rules = self.tournament.committee
+
+        def dice(judge: str, stage: int, order: Order) -> Dice:
+            return self.seating.judge_dice(fixture, judge, stage, order)
+
+        seats = judge_seats([judge.name for judge in committee], rules.presented)
+        agenda = CommitteeAgenda(
+            Case(fixture.question, transcript.turns, self.tournament.battle.script),
+            seats,
+            self.prompts,
+            dice,
+            discussion_rounds=rules.discussion_rounds,
+            max_tokens=self.prompts.max_tokens(JUDGE_WORDS),
+            hidden=() if rules.judges_see_thoughts else HIDDEN_FROM_JUDGES,
+        )
+        agents = self.seating.judges(seats, self.models)
+        return await converse(
+            agenda, agents, conversation=f"{fixture.id}:committee", observers=self.observers
+        )
+
+    def _decide(self, opinions: Sequence[Opinion], committee: Sequence[Model]) -> Decision:
+        rules = self.tournament.committee
+        judges = [judge.name for judge in committee]
+        votes = [
+            vote_at(
+                stage, opinions, judges, rules.presented, rule=rules.vote, quorum=rules.quorum, on_flip=rules.on_flip
+            )
+            for stage in range(rules.discussion_rounds + 1)
+        ]
+        last = votes[-1]
+        if last.verdict is None:
+            reason = f"{len(judges) - last.abstained} of {len(judges)} judges hold a valid verdict"
+            return Decision(status="void", votes=last.votes, stages=tuple(v.verdict for v in votes), reason=reason)
+        return Decision(
+            status="decided", verdict=last.verdict, votes=last.votes, stages=tuple(v.verdict for v in votes)
+        )
+
+    def _record(self, fixture: Fixture, turns: Sequence[Turn], opinions: Sequence[Opinion], decision: Decision) -> Battle:
+        return Battle(
+            id=fixture.id,
+            round=fixture.round,
+            question=fixture.question.id,
+            domain=fixture.question.domain,
+            replicate=fixture.replicate,
+            a=fixture.a,
+            b=fixture.b,
+            arm=self.tournament.coupling,
+            turns=tuple(turns),
+            opinions=tuple(opinions),
+            decision=decision,
+            weight=fixture.weight,
+        )
+
+    def _tell(self, event: Event) -> None:
+        for listener in self.listeners:
+            listener(event)
+
+
+def early_decision(transcript: Transcript) -> Decision:
+    """Return the decision of a battle that ended before the judges were asked."""
+    if transcript.status == "forfeited":
+        winner: Verdict = "B" if transcript.forfeited == ("A",) else "A"
+        return Decision(
+            status="forfeited", verdict=winner, forfeited=transcript.forfeited, reason=transcript.reason
+        )
+    return Decision(status="void", reason=transcript.reason)

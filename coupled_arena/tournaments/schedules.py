@@ -1,0 +1,167 @@
+"""Who meets whom: pure functions of the models and the results so far."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple, Protocol
+
+import networkx as nx
+from pydantic import Field
+
+from coupled_arena.coupling import noise_key, permutation
+from coupled_arena.records import Record
+
+BYE_POINTS = 1.0
+"""Pairing points of a bye: those of a match won outright. A bye counts for nothing in ratings."""
+POINT_STEPS = 1000
+"""Points are compared in steps of a thousandth."""
+
+
+class Pairing(NamedTuple):
+    """Two models that meet in a round, or one that has a bye."""
+
+    a: str
+    """The first model."""
+    b: str | None
+    """The second model; None for a bye."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """What a schedule may know: pure data, the same in every execution."""
+
+    models: tuple[str, ...]
+    """The models in listing order."""
+    seed: int
+    """The tournament's seed."""
+    rounds: tuple[tuple[Pairing, ...], ...] = ()
+    """The pairings of every round played."""
+    points: Mapping[str, float] = field(default_factory=dict)
+    """Pairing points: a match is worth one, split as its battles were (a tie is half a win)."""
+    ratings: Mapping[str, float] | None = None
+    """Ratings so far, or None before the first round."""
+
+    def met(self, a: str, b: str) -> int:
+        """Return how many matches two models have played."""
+        return sum({a, b} == {pairing.a, pairing.b} for played in self.rounds for pairing in played)
+
+    def byes(self, model: str) -> int:
+        """Return how many byes a model has had."""
+        return sum(pairing == Pairing(model, None) for played in self.rounds for pairing in played)
+
+
+class Schedule(Protocol):
+    """A rule that chooses the matches of the next round."""
+
+    def next_round(self, standings: Standings) -> Sequence[Pairing]:
+        """Return the pairings of the next round, or nothing when the tournament is over."""
+        ...
+
+    def length(self, models: int) -> int:
+        """Return how many rounds are played at most."""
+        ...
+
+
+class RoundRobin(Record):
+    """Every model meets every other once, by the circle method; an odd field has a bye each round.
+
+    Example:
+        >>> [tuple(p) for p in RoundRobin().next_round(Standings(("x", "y", "z"), seed=0))]
+        [('x', None), ('y', 'z')]
+    """
+
+    kind: Literal["round_robin"] = Field(default="round_robin", repr=False)
+    """Name of the rule in a file."""
+
+    def length(self, models: int) -> int:
+        """Return the number of rounds: one less than the models, rounded up to an odd number."""
+        return max(0, models - 1 + models % 2)
+
+    def next_round(self, standings: Standings) -> Sequence[Pairing]:
+        """Return the pairings of the next round."""
+        circle: list[str | None] = [*standings.models]
+        if len(circle) % 2:
+            circle.append(None)
+        number = len(standings.rounds)
+        if number >= self.length(len(standings.models)):
+            return ()
+        turning = circle[1:]
+        number %= len(turning)
+        turned = [circle[0], *turning[len(turning) - number :], *turning[: len(turning) - number]]
+        half = len(turned) // 2
+        return tuple(_pairing(x, y) for x, y in zip(turned[:half], reversed(turned[half:]), strict=True))
+
+
+class Swiss(Record):
+    """Models with close points meet; nobody meets twice or sits out twice if that can be avoided.
+
+    Each round is one minimum-cost perfect matching with lexicographic costs: fewest rematches, no second bye, closest
+    points (a bye goes to the fewest points), closest ratings, then listing order. The first round is paired by a seeded
+    permutation, or by `scores`.
+    """
+
+    kind: Literal["swiss"] = Field(default="swiss", repr=False)
+    """Name of the rule in a file."""
+    rounds: int | None = Field(default=None, ge=1)
+    """Number of rounds; None is ceil(log2(models))."""
+    scores: dict[str, float] | Path | None = None
+    """Scores that seed the first round: by model name, or a JSON file of them."""
+
+    def length(self, models: int) -> int:
+        """Return the number of rounds."""
+        return self.rounds or max(1, math.ceil(math.log2(max(2, models))))
+
+    def next_round(self, standings: Standings) -> Sequence[Pairing]:
+        """Return the pairings of the next round."""
+        if len(standings.rounds) >= self.length(len(standings.models)):
+            return ()
+        order = self._order(standings)
+        place = {model: index for index, model in enumerate(order)}
+        points = {model: round(POINT_STEPS * standings.points.get(model, 0.0)) for model in order}
+        graph = nx.Graph()
+        seats: list[str | None] = [*order]
+        if len(order) % 2:
+            seats.append(None)
+        # Costs are digits of one integer: a unit of one term outweighs all lower terms of a whole round together.
+        near = len(seats) ** 3
+        far = near * (1 + max(points.values(), default=0) + round(POINT_STEPS * BYE_POINTS)) ** 2 * len(seats)
+        worst = 0
+        costs: dict[tuple[str, str | None], int] = {}
+        for index, a in enumerate(seats):
+            for b in seats[index + 1 :]:
+                if a is None:
+                    continue
+                if b is None:
+                    cost = points[a] ** 2 * near + (len(order) - 1 - place[a]) ** 2 + far * standings.byes(a)
+                else:
+                    gap = (points[a] - points[b]) ** 2 * near + (place[a] - place[b]) ** 2
+                    cost = gap + far * len(seats) * standings.met(a, b)
+                costs[a, b] = cost
+                worst = max(worst, cost)
+        for (a, b), cost in costs.items():
+            graph.add_edge(a, b, weight=worst + 1 - cost)
+        matched = {frozenset(edge) for edge in nx.max_weight_matching(graph, maxcardinality=True)}
+        return tuple(_pairing(a, b) for a, b in costs if frozenset((a, b)) in matched)
+
+    def _order(self, standings: Standings) -> list[str]:
+        """Return the models from the first seed to the last."""
+        if standings.ratings is not None:
+            ratings = standings.ratings
+            return sorted(standings.models, key=lambda m: (-standings.points.get(m, 0.0), -ratings.get(m, 0.0), m))
+        if isinstance(self.scores, Mapping):
+            scores = self.scores
+            median = sorted(scores.values())[len(scores) // 2] if scores else 0.0
+            return sorted(standings.models, key=lambda m: (-scores.get(m, median), m))
+        key = noise_key(seed=standings.seed, scope=("schedule",), role=("swiss",), label=("first round",), part="order")
+        names = sorted(standings.models)
+        return [names[index] for index in permutation(len(names), key)]
+
+
+def _pairing(x: str | None, y: str | None) -> Pairing:
+    """Return a pairing with a bye in the second place."""
+    if x is None:
+        x, y = y, x
+    if x is None:
+        raise ValueError("a bye cannot meet a bye")
+    return Pairing(x, y)
