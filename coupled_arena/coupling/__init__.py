@@ -7,6 +7,7 @@ from coupled_arena.coupling.choice import choose
 from coupled_arena.coupling.identity import Vocabulary, token_identity
 from coupled_arena.coupling.keys import Dice, DiceTable, noise_key
 from coupled_arena.coupling.noise import exponentials
+from coupled_arena.coupling.permutation import permutation
 from coupled_arena.coupling.sampler import Draw, Sampler
 from coupled_arena.coupling.sampling import Sampling
 
@@ -20,5 +21,6 @@ __all__ = [
     "choose",
     "exponentials",
     "noise_key",
+    "permutation",
     "token_identity",
 ]

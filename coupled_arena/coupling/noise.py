@@ -35,7 +35,7 @@ def exponentials(key: bytes, position: int, identities: NDArray[np.uint64]) -> N
     """Return one Exp(1) variable per identity, independent over keys, positions and identities.
 
     `E = -log u` with u an odd multiple of 2**-53, so u is never 0 or 1. u comes from one splitmix64 finaliser between
-    two pads that depend on all 128 bits of the key and on the position.
+    two pads, each of which depends on all 128 bits of the key and on the position.
 
     Args:
         key: noise key, 16 bytes.
@@ -73,8 +73,9 @@ def _numerators(key: bytes, position: int, identities: NDArray[np.uint64]) -> ND
         raise ConfigurationError([Problem("exponentials", "key", f"must have {KEY_BYTES} bytes, not {len(key)}")])
     if not 0 <= position <= _WORD:
         raise ConfigurationError([Problem("exponentials", "position", f"must fit 64 bits, not {position}")])
-    inner = _mix(int.from_bytes(key[:8], "little") ^ _mix(position))
-    outer = _mix(int.from_bytes(key[8:], "little") ^ _mix(position ^ _WORD))
+    low, high = int.from_bytes(key[:8], "little"), int.from_bytes(key[8:], "little")
+    inner = _mix(low ^ _mix(high ^ _mix(position)))
+    outer = _mix(high ^ _mix(low ^ _mix(position ^ _WORD)))
     words = identities ^ np.uint64(inner)
     words ^= words >> np.uint64(30)
     words *= np.uint64(_FIRST)

@@ -86,7 +86,9 @@ class Sampler:
     def _greedy(self, logits: NDArray[np.float32], top: float) -> Draw:
         equals = np.flatnonzero(logits == top)
         token = int(equals[np.argmin(self.vocabulary.identities[equals])])
-        return Draw(token, bool(self.vocabulary.ends[token]), 0.0)
+        if self.vocabulary.ends[token]:
+            return Draw(int(self.vocabulary.end_tokens[0]), True, 0.0)
+        return Draw(token, False, 0.0)
 
     def _candidates(
         self, logits: NDArray[np.float32], top: float, sampling: Sampling
