@@ -102,7 +102,7 @@ class PromptSet:
         >>> load_prompts("en").max_tokens(300)
         400
         """
-        return max(1, math.ceil(words * self.tokens_per_unit - 1e-9))
+        return max(1, math.floor(words * self.tokens_per_unit))
 
     def with_actions(self, *actions: str) -> "PromptSet":
         """Return a set whose grammar also reads, writes and defangs these actions of roles of the user's own."""
