@@ -1,0 +1,164 @@
+"""What goes to a model and what comes back, and the small contracts that carry it."""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from coupled_arena.coupling import Sampling
+from coupled_arena.models.model import Model
+from coupled_arena.records import Outcome, Record, Sharing, Usage
+
+
+class Message(NamedTuple):
+    """One message of a chat."""
+
+    role: str
+    """`system`, `user` or `assistant`."""
+    content: str
+    """Its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Everything that determines a reply."""
+
+    model: Model
+    """Who is asked."""
+    messages: tuple[Message, ...]
+    """The chat as sent."""
+    sampling: Sampling
+    """Temperature and candidate filters."""
+    max_tokens: int
+    """Most tokens to write, at least 1."""
+    noise: bytes
+    """Noise key: the 128-bit name of the source of randomness."""
+    sample: int = 0
+    """Index of an independent draw for the same noise key."""
+    attempt: int = 0
+    """How many failed answers to this call were discarded before (`--retry-failed`)."""
+    prefix: str = ""
+    """Text the reply continues, as if the model had begun with it; only for models with `Abilities.continues`."""
+    stop: tuple[str, ...] = ()
+    """Strings that end the reply; they are not part of its text."""
+    choices: tuple[str, ...] = ()
+    """Where given, the reply is one of these strings; only for models with `Abilities.chooses`."""
+    schema: dict[str, Any] | None = None
+    """JSON schema of the reply; only for models with `Abilities.schema`."""
+
+    def key(self, identity: str) -> bytes:
+        """Return the memo key: BLAKE2b-256 of everything that determines the reply.
+
+        `identity` is what the backend says the model string stands for (weights, world, address).
+        """
+        parts = [
+            identity,
+            self.messages,
+            (self.sampling.temperature, self.sampling.top_k, self.sampling.top_p, self.sampling.min_p),
+            self.max_tokens,
+            self.noise.hex(),
+            self.sample,
+            self.attempt,
+            self.prefix,
+            self.stop,
+            self.choices,
+            self.schema,
+        ]
+        canonical = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+        return hashlib.blake2b(canonical.encode(), digest_size=32).digest()
+
+
+class Reply(Record):
+    """A model's answer to a call, or how it failed to give one."""
+
+    text: str = ""
+    """What was written; empty unless the outcome is `ok` or `truncated`. A continued prefix is not repeated."""
+    outcome: Outcome
+    """How the call ended."""
+    usage: Usage = Usage()
+    """Tokens read and written."""
+    cost: float | None = 0.0
+    """US dollars, or None where the model has no known price."""
+    latency: float = 0.0
+    """Seconds from asking to answer; never part of a result."""
+    reasoning: str = ""
+    """Hidden reasoning, kept apart and never forwarded."""
+    probabilities: dict[str, float] = {}
+    """Probability of every choice, where choices were given."""
+    sharing: Sharing = "none"
+    """What the reply's randomness was."""
+    detail: str = ""
+    """The provider's words when something went wrong."""
+    retries: int = 0
+    """Requests repeated after a passing fault before this answer."""
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is text to use."""
+        return self.outcome in ("ok", "truncated")
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What a model can be asked for beyond a plain chat."""
+
+    continues: bool = False
+    """It can continue a text it is given as its own beginning."""
+    chooses: bool = False
+    """It can choose among given strings and say how likely each was."""
+    schema: bool = False
+    """It can answer in a JSON schema."""
+    context: int | None = None
+    """Tokens it can hold, where known."""
+
+
+class Backend(Protocol):
+    """A way of reaching one kind of model."""
+
+    def abilities(self, model: Model) -> Abilities:
+        """Return what the model can be asked for; loads nothing."""
+        ...
+
+    def identity(self, model: Model) -> str:
+        """Return what the model string stands for, as text for the memo key; loads nothing."""
+        ...
+
+    async def complete(self, call: Call) -> Reply:
+        """Answer a call; a provider's fault is an outcome, never an exception."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections and weights."""
+        ...
+
+
+class Memo(Protocol):
+    """Remembers the answer to every call."""
+
+    def recall(self, key: bytes) -> Reply | None:
+        """Return the answer stored for this key, if this run may use it."""
+        ...
+
+    def remember(self, key: bytes, call: Call, reply: Reply) -> None:
+        """Store an answer at once; an equal key is never stored twice."""
+        ...
+
+
+@dataclass(slots=True)
+class Counts:
+    """Calls of this invocation."""
+
+    made: int = 0
+    """Calls that reached a backend."""
+    memoised: int = 0
+    """Calls answered from the memo or joined to an equal call in flight."""
+    failed: int = 0
+    """Calls made whose outcome was neither `ok` nor `truncated`."""
+    retries: int = 0
+    """Repeated requests within calls."""
+    usd: float = 0.0
+    """Known cost of the calls made, in US dollars."""
+    usage: Usage = field(default_factory=Usage)
+    """Tokens of the calls made."""
+    unpriced: set[str] = field(default_factory=set)
+    """Names of models that answered without a known price."""
