@@ -62,8 +62,9 @@ class Debater(VoicedAgent):
                 break
             requests += 1
             history.append(Message("assistant", reply.text))
-            wanted = wanted_tags(missing, grammar)
-            history.append(Message("user", self.prompts.render("debater.request", missing=wanted, limit=str(left))))
+            limit = self.prompts.render("labels.limit", words=str(left))
+            request_text = self.prompts.render("debater.request", missing=grammar.slots(missing), limit=limit)
+            history.append(Message("user", request_text))
         if outcome == "ok" and not any(section.text for section in sections.values()):
             outcome = "empty"
         return self._turn(request, sections, tally, outcome=outcome, requests=requests, by_section=False)
@@ -140,13 +141,8 @@ def _missing(request: StepRequest, sections: dict[str, Section]) -> tuple[str, .
     return tuple(tag for tag in request.requires if tag not in sections or not sections[tag].text)
 
 
-def wanted_tags(tags: tuple[str, ...], grammar: Grammar) -> str:
-    """Return required tags as the model must write them, `<criticize>…</criticize> <raise>…</raise>`."""
-    return " ".join(f"{grammar.open(tag)}…{grammar.close(tag)}" for tag in tags)
-
-
 def tagged(sections: tuple[Section, ...], grammar: Grammar) -> str:
-    """Return sections as tagged text in the prompt set's language."""
+    """Return sections as their speaker wrote them, tagged in the prompt set's language."""
     return "\n".join(f"{grammar.open(s.tag)}{s.text}{grammar.close(s.tag)}" for s in sections)
 
 

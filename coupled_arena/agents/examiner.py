@@ -1,21 +1,10 @@
 """An examiner: writes questions about a domain."""
 
-import json
-
 from coupled_arena.agents.base import Tally, VoicedAgent
 from coupled_arena.agents.messages import ExamAnswer, ExamRequest
 from coupled_arena.models.calls import Message
 from coupled_arena.models.voice import Voice
-from coupled_arena.prompts import PromptSet, read_numbered
-
-QUESTIONS_SCHEMA = {
-    "type": "object",
-    "properties": {"questions": {"type": "array", "items": {"type": "string"}}},
-    "required": ["questions"],
-    "additionalProperties": False,
-}
-"""JSON schema of an examiner's reply."""
-
+from coupled_arena.prompts import PromptSet, questions_schema, read_json_questions, read_numbered
 
 class Examiner(VoicedAgent):
     """A model in the examiner's seat: asked for a JSON object where it can write one, else for numbered lines."""
@@ -29,7 +18,7 @@ class Examiner(VoicedAgent):
         """Write questions."""
         tally = Tally()
         # A small model that is given the first number goes on with a list; it would chat otherwise.
-        prefix = "1. " if self.voice.abilities.continues and not self.as_json else ""
+        prefix = "(1) " if self.voice.abilities.continues and not self.as_json else ""
         reply = tally.add(
             await self.voice.say(
                 self.history,
@@ -37,7 +26,7 @@ class Examiner(VoicedAgent):
                 part="whole",
                 max_tokens=request.max_tokens,
                 prefix=prefix,
-                schema=QUESTIONS_SCHEMA if self.as_json else None,
+                schema=questions_schema() if self.as_json else None,
             )
         )
         text = prefix + reply.text if reply.answered else ""
@@ -54,10 +43,4 @@ class Examiner(VoicedAgent):
         )
 
     def _questions(self, text: str) -> tuple[str, ...]:
-        if self.as_json:
-            try:
-                listed = json.loads(text)["questions"]
-            except (json.JSONDecodeError, KeyError, TypeError):
-                return read_numbered(text)
-            return tuple(item.strip() for item in listed if isinstance(item, str) and item.strip())
-        return read_numbered(text)
+        return (read_json_questions(text) if self.as_json else ()) or read_numbered(text)

@@ -4,17 +4,10 @@ from coupled_arena.agents.base import Tally, VoicedAgent
 from coupled_arena.agents.messages import OpinionAnswer, OpinionRequest
 from coupled_arena.models.calls import Message, Reply
 from coupled_arena.models.voice import Voice
-from coupled_arena.prompts import PromptSet, VerdictReading, read_json_verdict, read_verdict
+from coupled_arena.prompts import PromptSet, VerdictReading, read_json_verdict, read_verdict, verdict_schema
 from coupled_arena.records import OpinionStatus, Verdict
 
 VERDICTS: tuple[Verdict, ...] = ("A", "B", "tie")
-VERDICT_SCHEMA = {
-    "type": "object",
-    "properties": {"reasons": {"type": "string"}, "verdict": {"type": "string", "enum": list(VERDICTS)}},
-    "required": ["reasons", "verdict"],
-    "additionalProperties": False,
-}
-"""JSON schema of an opinion; reasons come first, so that the verdict follows from them."""
 
 
 class Judge(VoicedAgent):
@@ -46,7 +39,7 @@ class Judge(VoicedAgent):
     async def _read(self, request: OpinionRequest) -> OpinionAnswer:
         """Ask for reasons and verdict in one reply; ask once more if the verdict cannot be read."""
         tally = Tally()
-        schema = VERDICT_SCHEMA if self.as_json else None
+        schema = verdict_schema(self.prompts.grammar) if self.as_json else None
         history = list(self.history)
         for repairs, part in enumerate(("whole", "repair 1")):
             reply = tally.add(
@@ -67,7 +60,7 @@ class Judge(VoicedAgent):
             content=reply.text,
             verdict=reading.verdict,
             status="valid" if reading.verdict else _why_not(reply),
-            reasons=self._reasons(reply.text, reading),
+            reasons=reading.reasons or ("" if reading.verdict else reply.text.strip()),
             repairs=repairs,
             usage=tally.usage,
             sharing=tally.sharing,
@@ -77,13 +70,9 @@ class Judge(VoicedAgent):
     def _reading(self, reply: Reply) -> VerdictReading:
         """Read the verdict from the judge's own text; a reply that was cut off has none."""
         if reply.outcome != "ok":
-            return VerdictReading(verdict=None, problem="the reply was cut off before its verdict", span=None)
+            return VerdictReading(None, "the reply was cut off before its verdict")
         read = read_json_verdict if self.as_json else read_verdict
         return read(reply.text, self.prompts.grammar)
-
-    @staticmethod
-    def _reasons(text: str, reading: VerdictReading) -> str:
-        return (text if reading.span is None else text[: reading.span[0]]).strip()
 
     async def _choose(self, request: OpinionRequest) -> OpinionAnswer:
         """Let the model reason freely, then choose one of the three labels."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from autogen_agentchat.messages import BaseChatMessage
 
-from coupled_arena.agents.debater import tagged, wanted_tags, within_limit
+from coupled_arena.agents.debater import within_limit
 from coupled_arena.agents.messages import StepAnswer, StepRequest
 from coupled_arena.coupling import Dice
-from coupled_arena.prompts import PromptSet, envelope, read_sections
+from coupled_arena.prompts import PromptSet, Sealed, envelope, read_sections, seal
 from coupled_arena.protocols.bus import TurnRequest, Utterance
 from coupled_arena.protocols.script import DEBATERS, Script
 from coupled_arena.records import DecisionStatus, Question, Section, Side, Turn
@@ -110,17 +110,17 @@ class BattleAgenda:
 
     def _content(self, number: int, first: bool, unseen: Sequence[int]) -> str:
         step = self.script.steps[number - 1]
-        heard = [question_envelope(self.question)] if first else []
+        heard: list[str] = [question_envelope(self.question)] if first else []
         heard += [self._shown_to(step.speaker, self.turns[earlier]) for earlier in unseen if self.turns[earlier].spoken]
         if step.speaker not in DEBATERS:
             return self.prompts.render("role.turn", heard="\n".join(heard))
-        actions = wanted_tags(step.requires, self.prompts.grammar)
+        actions = self.prompts.grammar.slots(step.requires)
         limit = self.prompts.render("labels.limit", words=str(self._limit(number)))
         if self.script.is_opening(number):
             return self.prompts.render("debater.opening", question=heard[0], actions=actions, limit=limit)
         return self.prompts.render("debater.turn", heard="\n".join(heard), actions=actions, limit=limit)
 
-    def _shown_to(self, speaker: str, turn: Turn) -> str:
+    def _shown_to(self, speaker: str, turn: Turn) -> Sealed:
         """Return a turn as another seat may see it; debaters never learn their side."""
         name = "opponent" if {speaker, turn.speaker} <= set(DEBATERS) else turn.speaker
         return turn_envelope(name, [s for s in turn.sections if s.tag not in self.hidden], self.prompts)
@@ -128,9 +128,10 @@ class BattleAgenda:
     def _turn(self, number: int, utterance: Utterance) -> Turn:
         step = self.script.steps[number - 1]
         answer = utterance.message
-        known = (
-            answer if isinstance(answer, StepAnswer) else read_foreign(answer, step.requires, self._limit(number), self.prompts)
-        )
+        if isinstance(answer, StepAnswer):
+            known = answer
+        else:
+            known = read_foreign(answer, step.requires, self._limit(number), self.prompts)
         return Turn(
             step=number,
             round=step.round,
@@ -179,13 +180,11 @@ def read_foreign(message: BaseChatMessage, requires: tuple[str, ...], limit: int
     )
 
 
-def question_envelope(question: Question) -> str:
+def question_envelope(question: Question) -> Sealed:
     """Return the question as it stands in every prompt."""
     return envelope("question", question.text, domain=question.domain)
 
 
-def turn_envelope(speaker: str, sections: Sequence[Section], prompts: PromptSet) -> str:
+def turn_envelope(speaker: str, sections: Sequence[Section], prompts: PromptSet) -> Sealed:
     """Return a turn as others are shown it: model text is defanged, the tags around it are ours."""
-    defang = prompts.grammar.defang
-    inner = tagged(tuple(Section(tag=s.tag, text=defang(s.text)) for s in sections), prompts.grammar)
-    return f'<turn speaker="{speaker}">\n{inner}\n</turn>'
+    return envelope("turn", seal(sections, prompts.grammar), grammar=prompts.grammar, speaker=speaker)

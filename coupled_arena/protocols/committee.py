@@ -8,7 +8,7 @@ from autogen_agentchat.messages import BaseChatMessage
 
 from coupled_arena.agents.messages import OpinionAnswer, OpinionRequest
 from coupled_arena.coupling import Dice, permutation
-from coupled_arena.prompts import PromptSet, envelope, read_verdict
+from coupled_arena.prompts import PromptSet, Sealed, envelope, read_verdict
 from coupled_arena.protocols.battle import question_envelope, turn_envelope
 from coupled_arena.protocols.bus import TurnRequest, Utterance
 from coupled_arena.protocols.script import Script
@@ -63,15 +63,13 @@ class Case:
             label = labels.get(turn.speaker, turn.speaker)
             return (turn.round, 0, label, 0) if opening else (turn.round, 1, "", turn.step)
 
-        rounds: dict[int, list[str]] = {}
+        rounds: dict[int, list[Sealed]] = {}
         for turn in sorted(self.turns, key=place):
             shown = [section for section in turn.sections if section.tag not in hidden]
             if shown:
                 text = turn_envelope(labels.get(turn.speaker, turn.speaker), shown, prompts)
                 rounds.setdefault(turn.round, []).append(text)
-        return "\n".join(
-            f'<round number="{number}">\n' + "\n".join(turns) + "\n</round>" for number, turns in rounds.items()
-        )
+        return envelope("transcript", *(envelope("round", *turns, number=number) for number, turns in rounds.items()))
 
 
 class CommitteeAgenda:
@@ -180,11 +178,12 @@ class CommitteeAgenda:
     def _anonymous(self, others: Sequence[Opinion], seat: JudgeSeat) -> str:
         """Return the others' opinions in the judge's own frame, in an order drawn for this judge."""
         key = self.dice(seat.judge, self.stage, seat.order).key("order of opinions")
+        grammar = self.prompts.grammar
         shown = []
         for number, index in enumerate(permutation(len(others), key), 1):
             other = others[index]
             verdict = other.verdict if seat.order == "AB" else exchanged(other.verdict)
-            shown.append(envelope("opinion", other.reasons, number=str(number), verdict=str(verdict)))
+            shown.append(envelope("opinion", other.reasons, grammar=grammar, number=number, verdict=verdict))
         return "\n".join(shown)
 
     def _opinion(self, utterance: Utterance) -> Opinion:
@@ -236,6 +235,6 @@ def read_foreign_opinion(message: BaseChatMessage, prompts: PromptSet) -> Opinio
         content=text,
         verdict=reading.verdict,
         status="valid" if reading.verdict else "unparsable",
-        reasons=(text if reading.span is None else text[: reading.span[0]]).strip(),
+        reasons=reading.reasons,
         detail=reading.problem,
     )
