@@ -1,0 +1,182 @@
+"""The dials of simulated models: the parameters after `?` in `sim/NAME?skill=1.2&acuity=2`."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, quote
+
+from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.models.model import Model
+
+
+class Range(NamedTuple):
+    """The values a numeric dial may have."""
+
+    low: float
+    """Smallest allowed value."""
+    high: float
+    """Largest allowed value."""
+    meaning: str
+    """What the dial does, in a few words."""
+
+
+RANGES: Mapping[str, Range] = MappingProxyType(
+    {
+        "skill": Range(-10, 10, "pull towards good claims, in units of N(0,1) over models"),
+        "verbosity": Range(1, 12, "claims in a statement"),
+        "refusal": Range(0, 1, "rate of refused calls"),
+        "error": Range(0, 1, "rate of failed calls"),
+        "acuity": Range(0, 1000, "how clearly a judge sees quality; 0 sees nothing, 1000 everything"),
+        "position": Range(-10, 10, "lead a judge grants to the side shown as A"),
+        "length": Range(-10, 10, "lead a judge grants to a text e times as long"),
+        "family": Range(-10, 10, "weight of a judge's own taste against quality"),
+        "tie": Range(0, 10, "leads up to this are ties"),
+        "conformity": Range(0, 10, "pull of the other judges' opinions in discussion"),
+    }
+)
+"""Every numeric dial with its bounds; `taste` is any word and `world` any whole number from 0."""
+
+WORLD_DIGITS = 20
+"""Most digits of a world's number; 64-bit seeds fit."""
+
+ALLOWED = (
+    "skill, skill.DOMAIN, verbosity, taste, refusal, error, acuity, position, length, family, tie, conformity, world"
+)
+"""The dials as a message lists them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dials:
+    """What makes one simulated model differ from another; any model may debate, judge and examine.
+
+    A judge's leads are in units of the error with which it reads the quality of one claim.
+    """
+
+    skill: float = 0.0
+    """Pull towards good claims: 0 chooses blindly, below 0 prefers weak ones. Models are spread as N(0,1)."""
+    skills: tuple[tuple[str, float], ...] = ()
+    """Skill in single domains (`skill.math`), sorted by domain; it replaces `skill` there."""
+    verbosity: float = 4.0
+    """About how many claims a statement makes, 1 to 12."""
+    taste: str = ""
+    """Name of a taste: models that share it like the same claims whatever their quality; empty for none."""
+    refusal: float = 0.0
+    """Rate of calls the model refuses, 0 to 1."""
+    error: float = 0.0
+    """Rate of calls its provider fails, 0 to 1."""
+    acuity: float = 0.7
+    """As a judge: how clearly it sees the quality of one claim, in units of its error; 0 sees nothing."""
+    position: float = 0.15
+    """As a judge: lead granted to the side shown as A."""
+    length: float = 0.0
+    """As a judge: lead granted to A per unit of ln(length of A / length of B)."""
+    family: float = 0.0
+    """As a judge: weight of its own taste, in the unit of `acuity`."""
+    tie: float = 0.1
+    """As a judge: leads up to this are called ties."""
+    conformity: float = 0.3
+    """As a judge: lead added in discussion when all others agree, in their direction."""
+    world: int = 0
+    """Number of the world the model lives in."""
+
+    def skill_in(self, domain: str) -> float:
+        """Return the skill in a domain."""
+        return dict(self.skills).get(domain, self.skill)
+
+    def canonical(self, path: str) -> str:
+        """Return the model string that spells out every dial, in a fixed order.
+
+        >>> Dials(skill=1.5, world=7).canonical("ada").split("&")[0]
+        'sim/ada?skill=1.5'
+        """
+        pairs = [("skill", repr(self.skill))]
+        pairs += [(f"skill.{quote(domain)}", repr(value)) for domain, value in self.skills]
+        pairs += [
+            (field.name, quote(value) if isinstance(value := getattr(self, field.name), str) else repr(value))
+            for field in fields(self)
+            if field.name not in ("skill", "skills")
+        ]
+        return f"sim/{path}?" + "&".join(f"{name}={value}" for name, value in pairs)
+
+
+def dial_problems(model: str) -> tuple[Problem, ...]:
+    """Return everything wrong with the parameters of a simulated model string, one line each.
+
+    >>> [str(problem) for problem in dial_problems("sim/ada?tie=-1")]
+    ['sim/ada?tie=-1: tie: must be from 0 to 10 (leads up to this are ties), not -1']
+    """
+    return _read(model)[1]
+
+
+def read_dials(model: str) -> Dials:
+    """Return the dials of a simulated model string.
+
+    Raises:
+        ConfigurationError: with every problem found.
+    """
+    dials, problems = _read(model)
+    if problems:
+        raise ConfigurationError(problems)
+    return dials
+
+
+def in_world(model: Model, number: int) -> Model:
+    """Return a simulated model that lives in a world, under its old name; one that names a world stays in it.
+
+    >>> in_world(Model("sim/ada?skill=1"), 7)
+    Model('sim/ada', 'sim/ada?skill=1&world=7')
+    """
+    if "world" in model.parameters:
+        return model
+    joint = "&" if "?" in model.model else "?"
+    return model.model_copy(update={"model": f"{model.model}{joint}world={number}"})
+
+
+@lru_cache(maxsize=4096)
+def _read(model: str) -> tuple[Dials, tuple[Problem, ...]]:
+    problems: list[Problem] = []
+    settings: dict[str, Any] = {}
+    skills: dict[str, float] = {}
+    seen: set[str] = set()
+    for name, text in parse_qsl(model.partition("?")[2], keep_blank_values=True):
+        complaint = ""
+        if name in seen:
+            complaint = "is given twice; keep one"
+        elif name == "taste":
+            settings[name] = text
+        elif name == "world":
+            settings[name], complaint = _world(text)
+        elif name in RANGES:
+            settings[name], complaint = _number(name, text)
+        elif name.startswith("skill.") and name != "skill.":
+            skills[name.removeprefix("skill.")], complaint = _number("skill", text)
+        else:
+            complaint = f"is no dial of simulated models; allowed: {ALLOWED}"
+        seen.add(name)
+        if complaint:
+            problems.append(Problem(model, name, complaint))
+    return Dials(**settings, skills=tuple(sorted(skills.items()))), tuple(problems)
+
+
+def _world(text: str) -> tuple[int, str]:
+    """Return a world's number and what is wrong with it (empty if nothing)."""
+    if text.isascii() and text.isdigit() and len(text) <= WORLD_DIGITS:
+        return int(text), ""
+    return 0, f"must be a whole number from 0 of at most {WORLD_DIGITS} digits, not {text!r}"
+
+
+def _number(name: str, text: str) -> tuple[float, str]:
+    """Return a dial's value and what is wrong with it (empty if nothing)."""
+    low, high, meaning = RANGES[name]
+    wanted = f"must be from {low:g} to {high:g} ({meaning})"
+    try:
+        value = float(text)
+    except ValueError:
+        return 0.0, f"{wanted}, not {text!r}"
+    if not math.isfinite(value) or not low <= value <= high:
+        return 0.0, f"{wanted}, not {text}"
+    # Adding 0 turns -0 into 0: equal dials must be spelled equally.
+    return value + 0.0, ""

@@ -1,0 +1,168 @@
+"""What a simulated model finds in the chat it is sent; prose outside envelopes and tags counts for nothing."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from types import MappingProxyType
+
+from coupled_arena.models.calls import Message
+from coupled_arena.models.simulated.claims import asserted, doubted
+from coupled_arena.models.simulated.world import REMARKS, Position
+from coupled_arena.prompts import load_prompts, prompt_names, read_envelopes
+from coupled_arena.prompts.defang import ENVELOPES
+from coupled_arena.records import Verdict
+
+_ENVELOPE = re.compile(rf"<({'|'.join(ENVELOPES)})\b[^>]*>.*?</\1>", re.DOTALL)
+_OPENING_TAG = re.compile(r"<([^\W\d][\w-]*)>")
+_SECTION = re.compile(r"<([^\W\d][\w-]*)>(.*?)</\1>", re.DOTALL)
+_VERDICTS: dict[str | None, Verdict] = {"A": "A", "B": "B", "tie": "tie"}
+OPPONENT = "opponent"
+"""Speaker under which a debater is shown the other's turns."""
+
+_MARGIN = re.compile(r"[+-]\d+\.\d\d(?!\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """The question a chat is about."""
+
+    text: str
+    """The question as it stands in the prompt."""
+    domain: str
+    """Its domain, empty where the prompt does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a debater knows of its battle, as codes of claims, each in the order it was met."""
+
+    own: tuple[str, ...] = ()
+    """Claims it has made."""
+    theirs: tuple[str, ...] = ()
+    """Claims its opponent has made."""
+    doubted: tuple[str, ...] = ()
+    """Claims its opponent has attacked or asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What a judge sees of one debater."""
+
+    position: Position = ()
+    """The claims of each statement."""
+    length: int = 0
+    """Characters in all its tagged sections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """What a judge sees of a battle."""
+
+    a: Side
+    """The side shown as A."""
+    b: Side
+    """The side shown as B."""
+
+
+@cache
+def canonical_actions() -> MappingProxyType[str, str]:
+    """Return the canonical action of every tag of the shipped prompt sets (`回答` is `respond`)."""
+    actions: dict[str, str] = {}
+    for name in prompt_names():
+        actions.update({tag: action for action, tag in load_prompts(name).grammar.actions.items()})
+    return MappingProxyType(actions)
+
+
+def find_question(messages: Sequence[Message]) -> Inquiry | None:
+    """Return the question of a chat, None if there is no question envelope."""
+    for message in messages:
+        if message.role == "user" and (inquiry := _inquiry(message.content)):
+            return inquiry
+    return None
+
+
+def wanted_tags(messages: Sequence[Message]) -> tuple[tuple[str, str], ...]:
+    """Return the tags the last message asks for outside its envelopes, as written and as canonical action."""
+    known = canonical_actions()
+    tags = dict.fromkeys(_OPENING_TAG.findall(_ENVELOPE.sub("", messages[-1].content)))
+    return tuple((tag, known.get(tag, tag)) for tag in tags)
+
+
+def hear(messages: Sequence[Message]) -> Heard:
+    """Return what a debater's chat says of its battle."""
+    own: list[str] = []
+    theirs: list[str] = []
+    attacked: list[str] = []
+    for message in messages:
+        if message.role == "assistant":
+            own += asserted(message.content)
+        elif message.role == "user":
+            for speaker, text in _turns(message.content):
+                if speaker == OPPONENT:
+                    theirs += asserted(text)
+                    attacked += doubted(text)
+    return Heard(tuple(dict.fromkeys(own)), tuple(dict.fromkeys(theirs)), tuple(dict.fromkeys(attacked)))
+
+
+def find_claims(messages: Sequence[Message]) -> tuple[str, ...]:
+    """Return all claims made in the turns a chat shows, whoever made them."""
+    turns = (turn for message in messages if message.role == "user" for turn in _turns(message.content))
+    return tuple(dict.fromkeys(code for _, text in turns for code in asserted(text)))
+
+
+def find_hearing(messages: Sequence[Message]) -> Hearing | None:
+    """Return the battle a judge is shown, None if the chat shows no rounds."""
+    for message in messages:
+        if message.role == "user" and (hearing := _hearing(message.content)):
+            return hearing
+    return None
+
+
+def find_verdicts(messages: Sequence[Message]) -> tuple[Verdict, ...]:
+    """Return the other judges' verdicts in the last message that shows any."""
+    for message in reversed(messages):
+        if message.role == "user" and (opinions := read_envelopes(message.content, "opinion")):
+            return tuple(
+                _VERDICTS[shown] for opinion in opinions if (shown := opinion.attributes.get("verdict")) in _VERDICTS
+            )
+    return ()
+
+
+def find_own_margin(messages: Sequence[Message]) -> float | None:
+    """Return the lead a judge gave A in its last reply, None if it has not spoken or did not say."""
+    for message in reversed(messages):
+        if message.role == "assistant" and (margins := _MARGIN.findall(message.content)):
+            return float(margins[-1])
+    return None
+
+
+# Five judges read the same prompt, and every later call of a chat reads it again: what it says is kept for a while.
+@lru_cache(maxsize=512)
+def _inquiry(content: str) -> Inquiry | None:
+    found = read_envelopes(content, "question")
+    return Inquiry(found[0].text.strip(), found[0].attributes.get("domain", "")) if found else None
+
+
+@lru_cache(maxsize=512)
+def _turns(content: str) -> tuple[tuple[str, str], ...]:
+    """Return speaker and text of the turns in a prompt."""
+    return tuple((turn.attributes.get("speaker", ""), turn.text) for turn in read_envelopes(content, "turn"))
+
+
+@lru_cache(maxsize=512)
+def _hearing(content: str) -> Hearing | None:
+    rounds = read_envelopes(content, "round")
+    if not rounds:
+        return None
+    sides = {"A": Side(), "B": Side()}
+    known = canonical_actions()
+    for speaker, text in (turn for shown in rounds for turn in _turns(shown.text)):
+        if speaker not in sides:
+            continue
+        sections = _SECTION.findall(text)
+        statements = tuple(asserted(said) for tag, said in sections if known.get(tag, tag) not in REMARKS)
+        length = sum(len(said) for _, said in sections)
+        side = sides[speaker]
+        sides[speaker] = Side(side.position + statements, side.length + length)
+    return Hearing(sides["A"], sides["B"])
