@@ -37,8 +37,8 @@ def main() -> None:
         venv.create(folder, with_pip=True)
         python = Path(folder, "bin", "python")
         subprocess.run([python, "-m", "pip", "install", "--quiet", PIP_TOOLS], check=True)
-        command = [python, "-m", "piptools", "compile", *OPTIONS, *sys.argv[1:], "--output-file", LOCK.name]
-        subprocess.run([*command, "pyproject.toml"], cwd=ROOT, check=True)
+        options = [*OPTIONS, *sys.argv[1:], "--output-file", LOCK.name]
+        subprocess.run([python, "-m", "piptools", "compile", *options, "pyproject.toml"], cwd=ROOT, check=True)
     pinned = LOCK.read_text(encoding="utf-8")
     if address := ADDRESS.search(pinned):
         sys.exit(f"{LOCK.name} names a download address ({address.group().strip()}); remove it before committing")
