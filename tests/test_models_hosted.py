@@ -15,7 +15,10 @@ from coupled_arena.models.calls import Call, Message
 from coupled_arena.models.faults import retry_after
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.hosted import LONGEST_WAIT, HostedBackend, missing_key
+from coupled_arena.models.litellm_loader import PYDANTIC_COMPLAINT
 from coupled_arena.models.model import Model
+
+pytestmark = pytest.mark.filterwarnings(f"ignore:{PYDANTIC_COMPLAINT}:UserWarning")
 
 SECRET = "sk-abcdefghijklmnop"
 
