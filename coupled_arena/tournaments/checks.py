@@ -7,6 +7,7 @@ from pathlib import Path
 from coupled_arena.errors import ConfigurationError, ModelError, Problem
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
+from coupled_arena.models.simulated.dials import dial_problems
 from coupled_arena.prompts import bundled_questions, load_prompts
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.tournaments.definition import Tournament
@@ -136,9 +137,7 @@ def _models(tournament: Tournament, gateway: Gateway) -> Iterator[Problem]:
 
 def _usable(model: Model, key: str, gateway: Gateway) -> Iterator[Problem]:
     if model.kind == "sim":
-        from coupled_arena.models.simulated.dials import dial_problems
-
-        yield from (Problem(HERE, key, f"{model.name}: {message}") for message in dial_problems(model))
+        yield from (Problem(HERE, key, f"{model.name}: {p.key}: {p.message}") for p in dial_problems(model.model))
     elif model.kind == "local":
         try:
             gateway.identity(model)

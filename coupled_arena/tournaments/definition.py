@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.model import Model
+from coupled_arena.models.simulated.dials import in_world
 from coupled_arena.protocols.script import SCRIPTS, Script
 from coupled_arena.protocols.voting import OnFlip, VoteRule
 from coupled_arena.records import Order, Question, Record
@@ -206,10 +207,7 @@ class Tournament(Record):
 
     def model_of(self, model: Model) -> Model:
         """Return a model as it is called: a simulated one lives in this tournament's world unless it names another."""
-        if model.kind != "sim" or "world" in model.parameters:
-            return model
-        joint = "&" if "?" in model.model else "?"
-        return model.model_copy(update={"model": f"{model.model}{joint}world={self.seed}"})
+        return in_world(model, self.seed) if model.kind == "sim" else model
 
     def document(self) -> dict[str, Any]:
         """Return the definition as plain data, for the manifest and the digest; `concurrency` is left out."""

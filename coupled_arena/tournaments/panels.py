@@ -43,7 +43,7 @@ def panel(
         return judges
     place = {model.name: index for index, model in enumerate(tournament.models)}
     if ratings is not None:
-        judges = tuple(sorted(judges, key=lambda judge: (-ratings[judge.name], place[judge.name])))
+        judges = tuple(sorted(judges, key=lambda judge: (-ratings.get(judge.name, 0.0), place[judge.name])))
     return judges[: tournament.judges]
 
 

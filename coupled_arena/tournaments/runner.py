@@ -14,7 +14,7 @@ from coupled_arena.protocols import BattleAgenda, Case, CommitteeAgenda, Observe
 from coupled_arena.protocols.battle import HIDDEN_FROM_OPPONENT
 from coupled_arena.protocols.committee import HIDDEN_FROM_JUDGES
 from coupled_arena.protocols.voting import vote_at
-from coupled_arena.ratings import Ratings, rate
+from coupled_arena.ratings import RatingInput, Ratings, rate
 from coupled_arena.records import Battle, Decision, Opinion, Order, Question, Turn, Verdict
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.events import BattleEnded, Event, Listener, RoundOpened
@@ -22,7 +22,7 @@ from coupled_arena.tournaments.matches import Fixture, fixtures
 from coupled_arena.tournaments.panels import panel
 from coupled_arena.tournaments.schedules import Pairing, Standings
 from coupled_arena.tournaments.seating import Seating
-from coupled_arena.tournaments.standings import points, rated
+from coupled_arena.tournaments.standings import points
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ class Runner:
                 seed=self.tournament.seed,
                 rounds=tuple(rounds),
                 points=points(names, rounds, battles),
-                ratings=None if ratings is None else dict(zip(ratings.names, ratings.ratings, strict=True)),
+                ratings=None if ratings is None else finite(ratings),
             )
             pairings = tuple(self.tournament.schedule.next_round(standings))
             if not pairings:
@@ -96,9 +96,9 @@ class Runner:
             self._tell(RoundOpened(len(rounds) + 1, pairings))
             battles += await self._round(len(rounds) + 1, pairings, standings)
             rounds.append(pairings)
-            ratings = rate(rated(battles), models=names, prior=PRIOR)
+            ratings = rate(RatingInput.from_battles(battles, models=names), prior=PRIOR)
         if ratings is None:
-            ratings = rate((), models=names, prior=PRIOR)
+            ratings = rate(RatingInput.from_battles((), models=names), prior=PRIOR)
         return Played(tuple(battles), tuple(rounds), ratings)
 
     async def _round(self, number: int, pairings: Sequence[Pairing], standings: Standings) -> list[Battle]:
@@ -224,6 +224,12 @@ class Runner:
     def _tell(self, event: Event) -> None:
         for listener in self.listeners:
             listener(event)
+
+
+def finite(ratings: Ratings) -> dict[str, float]:
+    """Return the ratings that have a number, by model."""
+    numbers = zip(ratings.names, ratings.ratings, strict=True)
+    return {name: rating for name, rating in numbers if rating is not None}
 
 
 def early_decision(transcript: Transcript) -> Decision:

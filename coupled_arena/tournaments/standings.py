@@ -1,6 +1,6 @@
-"""From battles to what schedules and leaderboards need: who is rated, and pairing points."""
+"""From battles to the pairing points that schedules need."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from coupled_arena.records import Battle
@@ -23,29 +23,10 @@ def side_scores(battle: Battle) -> tuple[float, float]:
             return 0.0, 0.0
 
 
-def rated(battles: Iterable[Battle]) -> tuple[Battle, ...]:
-    """Return the battles that enter the ratings, in their order.
-
-    Void ones never do. Where both side assignments of a pair were played (weight 1/2) they are one unit: if either is
-    void, neither enters.
-    """
-    battles = tuple(battles)
-    whole = Counter(_unit(battle) for battle in battles if battle.decision.verdict is not None)
-    return tuple(
-        battle
-        for battle in battles
-        if battle.decision.verdict is not None and (battle.weight == 1.0 or whole[_unit(battle)] * battle.weight == 1.0)
-    )
-
-
-def _unit(battle: Battle) -> tuple[tuple[str, str], str, int, str]:
-    return battle.pair, battle.question, battle.replicate, battle.arm
-
-
 def points(models: Sequence[str], rounds: Sequence[Sequence[Pairing]], battles: Iterable[Battle]) -> dict[str, float]:
-    """Return pairing points: a match is worth one, split as its battles were; a match without a rated battle is even."""
+    """Return pairing points: a match is worth one, split as its battles were; one without a decided battle is even."""
     won: dict[tuple[int, tuple[str, str]], dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for battle in rated(battles):
+    for battle in battles:
         for model, score in zip((battle.a, battle.b), side_scores(battle), strict=True):
             won[battle.round, battle.pair][model] += score
     total = dict.fromkeys(models, 0.0)

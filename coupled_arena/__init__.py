@@ -1,0 +1,121 @@
+"""Coupled Arena ranks language models without human labels, and without rolling different dice for each of them.
+
+Example:
+    >>> import coupled_arena as ca
+    >>> tournament = ca.Tournament(
+    ...     models=["sim/ada?skill=2", "sim/bob?skill=-2"], judges=["sim/j1", "sim/j2", "sim/j3"],
+    ...     domains=["math", "writing"], questions_per_domain=3, seed=7,
+    ... )
+    >>> result = tournament.run()
+    >>> result.leaderboard()["model"].tolist()
+    ['sim/ada', 'sim/bob']
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from coupled_arena.agents import Debater, Examiner, Judge, Role
+    from coupled_arena.config import load
+    from coupled_arena.errors import (
+        ArenaError,
+        ConfigurationError,
+        ConversationError,
+        ModelError,
+        RatingError,
+        RunInterrupted,
+        StoreError,
+    )
+    from coupled_arena.models.gateway import Gateway
+    from coupled_arena.models.model import Model
+    from coupled_arena.models.voice import Voice
+    from coupled_arena.prompts import load_prompts
+    from coupled_arena.protocols import PEER_BATTLE, SINGLE, Script, Step
+    from coupled_arena.ratings import Ratings, rate
+    from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn
+    from coupled_arena.tournaments.definition import BattleRules, CommitteeRules, Tournament
+    from coupled_arena.tournaments.result import Result
+    from coupled_arena.tournaments.roles import RoleSeat
+    from coupled_arena.tournaments.schedules import RoundRobin, Swiss
+    from coupled_arena.tournaments.store import Store
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "agents": ("Debater", "Examiner", "Judge", "Role"),
+    "config": ("load",),
+    "errors": (
+        "ArenaError",
+        "ConfigurationError",
+        "ConversationError",
+        "ModelError",
+        "RatingError",
+        "RunInterrupted",
+        "StoreError",
+    ),
+    "models.gateway": ("Gateway",),
+    "models.model": ("Model",),
+    "models.voice": ("Voice",),
+    "prompts": ("load_prompts",),
+    "protocols": ("PEER_BATTLE", "SINGLE", "Script", "Step"),
+    "ratings": ("Ratings", "rate"),
+    "records": ("Battle", "Decision", "Opinion", "Question", "Section", "Turn"),
+    "tournaments.definition": ("BattleRules", "CommitteeRules", "Tournament"),
+    "tournaments.result": ("Result",),
+    "tournaments.roles": ("RoleSeat",),
+    "tournaments.schedules": ("RoundRobin", "Swiss"),
+    "tournaments.store": ("Store",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "PEER_BATTLE",
+    "SINGLE",
+    "ArenaError",
+    "Battle",
+    "BattleRules",
+    "CommitteeRules",
+    "ConfigurationError",
+    "ConversationError",
+    "Debater",
+    "Decision",
+    "Examiner",
+    "Gateway",
+    "Judge",
+    "Model",
+    "ModelError",
+    "Opinion",
+    "Question",
+    "RatingError",
+    "Ratings",
+    "Result",
+    "Role",
+    "RoleSeat",
+    "RoundRobin",
+    "RunInterrupted",
+    "Script",
+    "Section",
+    "Step",
+    "Store",
+    "StoreError",
+    "Swiss",
+    "Tournament",
+    "Turn",
+    "Voice",
+    "load",
+    "load_prompts",
+    "rate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that importing the package costs nothing (PEP 562)."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
