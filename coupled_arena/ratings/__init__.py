@@ -1,0 +1,10 @@
+"""From battles to ratings: Bradley-Terry with honest intervals.
+
+Pure numpy; knows nothing of how the battles were played.
+"""
+
+from coupled_arena.ratings.rate import rate
+from coupled_arena.ratings.result import Count, Difference, Ratings, Settled
+from coupled_arena.ratings.table import RatingInput
+
+__all__ = ["Count", "Difference", "RatingInput", "Ratings", "Settled", "rate"]
