@@ -42,9 +42,9 @@ _HIDDEN = re.compile(f"[{HIDDEN}]")
 
 
 def fold(text: str) -> str:
-    """Return text as the grammar compares it: visible, compatibility-normalised, without case or outer spaces.
+    r"""Return text as the grammar compares it: visible, compatibility-normalised, without case or outer spaces.
 
-    >>> fold(" Ｔ\\u200bie ")
+    >>> fold(" Ｔ\u200bie ")
     'tie'
     """
     return unicodedata.normalize("NFKC", _HIDDEN.sub("", text)).casefold().strip()

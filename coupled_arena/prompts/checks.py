@@ -84,8 +84,8 @@ def check(tables: dict[str, Any]) -> Iterator[Found]:
     if isinstance(command, str) and FIELD.findall(command) != ["domain"]:
         yield "default_domain.command", "must use the field {domain} once, and no other"
     for template in TEMPLATES:
-        table, _, key = template.partition(".")
-        text = (_at(tables, table) or {}).get(key)
+        path, _, key = template.partition(".")
+        text = (_at(tables, path) or {}).get(key)
         if isinstance(text, str):
             for message in template_problems(template, text):
                 yield template, message

@@ -28,7 +28,9 @@ MARKER = re.compile(
 
 _OPEN = re.compile(f"[{OPEN}]")
 _CLOSE = re.compile(f"[{CLOSE}]")
-_TAG = re.compile(f"(?P<less>[{LESS}])(?P<rest>[{GAP}]*+[{SLASH}]?+[{GAP}]*+(?P<name>{NAME}))(?![^{GREATER}{SLASH}\\s])")
+_TAG = re.compile(
+    f"(?P<less>[{LESS}])(?P<rest>[{GAP}]*+[{SLASH}]?+[{GAP}]*+(?P<name>{NAME}))(?![^{GREATER}{SLASH}\\s])"
+)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 

@@ -45,8 +45,9 @@ class Grammar:
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:
         """Marker to verdict, the language's own words for a tie included."""
-        ties: dict[str, Verdict] = {f"[[{word}]]": "tie" for word in ("tie", *self.tie)}
-        return {"[[A]]": "A", "[[B]]": "B"} | ties
+        verdicts: dict[str, Verdict] = {"[[A]]": "A", "[[B]]": "B"}
+        verdicts.update({f"[[{word}]]": "tie" for word in ("tie", *self.tie)})
+        return verdicts
 
     @cached_property
     def words(self) -> dict[str, Verdict]:

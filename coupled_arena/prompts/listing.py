@@ -19,14 +19,14 @@ _ALIKE = 0.7
 
 
 def read_numbered(text: str) -> tuple[str, ...]:
-    """Return the items of a numbered list in whatever way it was numbered, without numbers and chatter.
+    r"""Return the items of a numbered list in whatever way it was numbered, without numbers and chatter.
 
-    An item begins at the start of a line with the next number (`(1)`, `1.`, `1)`, `1、`, `**1.**`, `Question 1:`), written
-    like the first one; a number or two may be missing. Anything else, a `(2)` inside a line or a list inside an item,
-    belongs to the item. What comes before the first item is dropped, and so is a last paragraph behind the last item
+    An item begins at the start of a line with the next number (`(1)`, `1.`, `1)`, `1、`, `**1.**`, `Question 1:`),
+    written like the first one; a number or two may be missing. Anything else, a `(2)` inside a line or a list inside an
+    item, belongs to the item. What comes before the first item is dropped, and so is a last paragraph behind the last item
     where no other item has more than one paragraph. A text without numbers has no items.
 
-    >>> read_numbered("Sure!\\n(1) Is (2) prime?\\n(2) Why?\\n\\nHope this helps!")
+    >>> read_numbered("Sure!\n(1) Is (2) prime?\n(2) Why?\n\nHope this helps!")
     ('Is (2) prime?', 'Why?')
     """
     starts: list[re.Match[str]] = []

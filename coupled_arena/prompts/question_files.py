@@ -35,8 +35,8 @@ def load_questions(path: str | Path, *, language: str = "en", domain: str = "gen
         domain: Of questions that do not say it.
 
     Raises:
-        ConfigurationError: The file cannot be read, or something in it is wrong: an unknown field, no text or hardly any,
-            an id or a text twice. Every problem is named with file and line.
+        ConfigurationError: The file cannot be read, or something in it is wrong: an unknown field, no text or hardly
+            any, an id or a text twice. Every problem is named with file and line.
     """
     path = Path(path)
     problems: list[Problem] = []

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from coupled_arena.prompts.characters import fold
+from coupled_arena.prompts.defang import THINKING
 from coupled_arena.prompts.grammar import Grammar
 from coupled_arena.prompts.tags import Tag, find_tags
 from coupled_arena.records import Section
@@ -11,6 +13,7 @@ from coupled_arena.records import Section
 _CODE = re.compile(r"`[^`\n]+`")
 _CUT_TAG = re.compile(r"\s*</[^<>\s]{0,40}>?\s*\Z")
 _DEPTH = 4
+_INDENT = 40
 
 
 class _Node(NamedTuple):
@@ -36,19 +39,22 @@ def read_sections(text: str, grammar: Grammar) -> tuple[Section, ...]:
     * Case, spaces, full-width brackets and hidden characters in a tag do not matter; an action's canonical name and its
       translation are the same tag.
     * A section whose closing tag is missing ends where the next one begins, or with the text.
-    * A complete section inside another is taken out of it (thoughts inside an answer stay thoughts); a tag inside a
-      section that is not closed there, or stands right behind a backtick, is text.
-    * A closing tag that was never opened closes what came before it: a reasoning model's text up to `</think>` is `think`.
+    * A complete section inside another is taken out of it (thoughts inside an answer stay thoughts). A tag that is not
+      closed inside the section it stands in is text there, and so is a tag quoted as `code` within a line.
+    * A closing tag that was never opened closes what came before it: a reasoning model's text up to `</think>` is
+      `think`.
     * Prose outside the tags belongs to no section. Where there is no section but `think`, it is `respond`.
     * Each action counts once, and the first counts: a model that goes on to play its opponent is not heard. Thoughts
       are joined.
 
     >>> from coupled_arena.prompts.grammar import Grammar
     >>> grammar = Grammar({name: name for name in ("think", "respond", "criticize", "raise")})
-    >>> [(s.tag, s.text) for s in read_sections("<Think>easy</think> <respond> 42 </respond> Hope this helps!", grammar)]
-    [('think', 'easy'), ('respond', '42')]
-    >>> [(s.tag, s.text) for s in read_sections("42", grammar)]
-    [('respond', '42')]
+    >>> for section in read_sections("<Think>easy</think> <respond> 42 </respond> Hope this helps!", grammar):
+    ...     print(section)
+    tag='think' text='easy'
+    tag='respond' text='42'
+    >>> read_sections("42", grammar)
+    (Section(tag='respond', text='42'),)
     """
     nodes = _Parser(text, grammar).nodes()
     sections: dict[str, str] = {}
@@ -70,10 +76,13 @@ def visible_from(text: str, grammar: Grammar) -> int | None:
     Everything up to the last closing tag of a thought is thought, opened or not. A tag that opens a thought counts at
     the start of a line only, so that a judge may mention it.
     """
-    tags = [tag for tag in find_tags(text, {"think": "think"} | grammar.names) if tag.action == "think"]
+    names = dict.fromkeys(THINKING, "think") | grammar.names
+    tags = [tag for tag in find_tags(text, names) if tag.action == "think"]
     start = max((tag.end for tag in tags if tag.closing), default=0)
     unfinished = any(
-        tag.start >= start and not tag.closing and not text[start : tag.start].rpartition("\n")[2].strip()
+        not tag.closing
+        and tag.start >= start
+        and not fold(text[max(start, tag.start - _INDENT) : tag.start].rpartition("\n")[2])
         for tag in tags
     )
     return None if unfinished else start

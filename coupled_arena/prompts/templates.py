@@ -36,12 +36,12 @@ _FIELD = re.compile(r"^\{(?P<line>[a-z_]+)\}(?P<breaks>\n+)|\{(?P<inline>[a-z_]+
 
 
 def fill(template: str, fields: Mapping[str, str]) -> str:
-    """Return a template with its fields replaced in one pass: what a field holds is never read as a template.
+    r"""Return a template with its fields replaced in one pass: what a field holds is never read as a template.
 
     A field that stands alone on its line and is empty takes the line and the blank lines behind it away.
 
-    >>> fill("{question}\\n\\n{reference}\\n\\nDecide.", {"question": "What is {reference}?", "reference": ""})
-    'What is {reference}?\\n\\nDecide.'
+    >>> fill("{question}\n\n{reference}\n\nDecide.", {"question": "What is {reference}?", "reference": ""})
+    'What is {reference}?\n\nDecide.'
     """
 
     def replace(match: re.Match[str]) -> str:

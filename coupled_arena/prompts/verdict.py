@@ -39,7 +39,7 @@ class VerdictReading(NamedTuple):
 
 
 def read_verdict(text: str, grammar: Grammar) -> VerdictReading:
-    """Return the verdict of a reply that ends with a marker, `[[A]]`, `[[B]]` or `[[tie]]`.
+    r"""Return the verdict of a reply that ends with a marker, `[[A]]`, `[[B]]` or `[[tie]]`.
 
     A marker is whatever stands between doubled brackets on one line. Only the last line that holds one counts: an
     unknown marker there, or two different ones, leave no verdict, whatever was said before. Case, spaces, full-width
@@ -50,9 +50,9 @@ def read_verdict(text: str, grammar: Grammar) -> VerdictReading:
         grammar: The language, which may have words of its own for a tie.
 
     >>> grammar = Grammar({}, tie=("平局",))
-    >>> read_verdict("[[A]] is fluent, but wrong.\\n【【 b 】】", grammar).verdict
+    >>> read_verdict("[[A]] is fluent, but wrong.\n【【 b 】】", grammar).verdict
     'B'
-    >>> read_verdict("[[A]]\\n[[C]]", grammar).problem
+    >>> read_verdict("[[A]]\n[[C]]", grammar).problem
     'the last marker is [[C]], which is none of [[A]], [[B]], [[平局]]'
     """
     start = visible_from(text, grammar)
