@@ -102,6 +102,8 @@ def sandwich(table: RatingInput, fitted: Fit) -> NDArray[np.float64]:
     cluster = (np.cumsum(present) - 1)[table.cluster]
     chance = win_chance(fitted.strength).ravel()
     residual = table.weight * (table.score - chance[table.a * size + table.b])
+    if clusters == len(table):
+        return fitted.bread @ _meat_of_single(table, residual) @ fitted.bread * (clusters / (clusters - 1))
     meat = np.zeros((size, size))
     for rows, first, count in _chunks(cluster, clusters, max(1, _MOST_CELLS // size)):
         at, cells = (cluster[rows] - first) * size, count * size
@@ -110,6 +112,14 @@ def sandwich(table: RatingInput, fitted: Fit) -> NDArray[np.float64]:
         scores = scores.reshape(count, size)
         meat += scores.T @ scores
     return fitted.bread @ meat @ fitted.bread * (clusters / (clusters - 1))
+
+
+def _meat_of_single(table: RatingInput, residual: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of score products where every battle is a cluster of its own."""
+    size = len(table.names)
+    squares = np.bincount(table.a * size + table.b, residual**2, size * size).reshape(size, size)
+    squares = squares + squares.T
+    return np.diag(squares.sum(axis=1)) - squares
 
 
 def _chunks(cluster: NDArray[np.intp], clusters: int, most: int) -> list[tuple[NDArray[np.intp] | slice, int, int]]:

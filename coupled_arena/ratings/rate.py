@@ -47,7 +47,7 @@ def rate(
         >>> [round(rating) for rating in ratings.ratings]
         [1095, 905]
         >>> ratings.settled()[0].line
-        'ada leads bob by 191 [-246, 629]: not resolved: about 26 more questions'
+        'ada leads bob by 191 [-216, 598]: not resolved: about 13 more questions'
     """
     virtual_ties = _virtual_ties(prior)
     _check(ties, cluster, level)
@@ -162,11 +162,7 @@ def _named(table: RatingInput, groups: Groups) -> tuple[tuple[str, ...], ...]:
 
 def _counts(table: RatingInput) -> tuple[Count, ...]:
     size = len(table.names)
-
-    def by_model(a_has: NDArray[np.bool_], b_has: NDArray[np.bool_]) -> list[int]:
-        total = np.bincount(table.a[a_has], minlength=size) + np.bincount(table.b[b_has], minlength=size)
-        return [int(count) for count in total]
-
-    won, lost, tied = table.score == 1, table.score == 0, table.score == 0.5
-    wins, losses, ties = by_model(won, lost), by_model(lost, won), by_model(tied, tied)
-    return tuple(Count(sum(parts), *parts) for parts in zip(wins, losses, ties, strict=True))
+    outcome = (2 * table.score).astype(np.intp)
+    by_a = np.bincount(3 * table.a + outcome, minlength=3 * size).reshape(size, 3)
+    by_b = np.bincount(3 * table.b + 2 - outcome, minlength=3 * size).reshape(size, 3)
+    return tuple(Count(won + lost + tied, won, lost, tied) for lost, tied, won in (by_a + by_b).tolist())

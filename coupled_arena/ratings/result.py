@@ -33,6 +33,12 @@ _FINEST = 1.0
 """Differences of fewer points than this are planned for as if they were this large."""
 
 
+_MANY = 100_000
+"""Degrees of freedom from which on the quantile no longer changes."""
+
+_ROUNDS = 4
+
+
 class Count(NamedTuple):
     """Rated battles of one model, each counted once whatever its weight."""
 
@@ -84,7 +90,7 @@ class Settled:
     multiplicity: str
     """How the interval was corrected for the number of pairs."""
     by_prior: bool = False
-    """Whether only the prior compares the two."""
+    """Whether only the prior makes their difference finite."""
 
     @property
     def line(self) -> str:
@@ -98,7 +104,7 @@ class Settled:
             low, high = sorted((sign * self.low, sign * self.high))
             line += f" [{low:.0f}, {high:.0f}]"
         elif self.by_prior:
-            line += ", by the prior alone"
+            line += ", finite by the prior alone"
         if self.resolved:
             return f"{line}: resolved"
         if self.more_questions is None:
@@ -121,7 +127,7 @@ class Ratings:
     se: tuple[float | None, ...]
     """Standard error of the rating; None where there is no interval."""
     low: tuple[float | None, ...]
-    """Lower end of the interval; None unless clusters outnumber models and the model is in the largest comparable group."""
+    """Lower end of the interval; None without one: clusters must outnumber models, battles must compare the model."""
     high: tuple[float | None, ...]
     """Upper end of the interval; None as `low`."""
     within: tuple[float, ...]
@@ -180,16 +186,14 @@ class Ratings:
         pairs = max(1, len(ranking) - 1)
         level = 1 - (1 - self.level) / pairs
         multiplicity = f"Bonferroni over {pairs} neighbouring pair{'s' * (pairs != 1)}"
-        return tuple(self._settled(self._difference(a, b, level), multiplicity) for a, b in pairwise(ranking))
+        return tuple(self._settled(self._difference(a, b, level), level, multiplicity) for a, b in pairwise(ranking))
 
-    def _settled(self, found: Difference, multiplicity: str) -> Settled:
+    def _settled(self, found: Difference, level: float, multiplicity: str) -> Settled:
         resolved, more = False, None
         degrees = self.degrees[self._index(found.a)]
-        if found.difference is not None and found.low is not None and found.high is not None and degrees is not None:
+        if found.difference is not None and found.low is not None and found.high is not None and degrees:
             resolved = not found.low <= 0 <= found.high
-            ratio = (found.high - found.low) / 2 / max(abs(found.difference), _FINEST)
-            clusters = degrees + 1
-            more = 0 if resolved else max(1, math.ceil(clusters * ratio**2) - clusters)
+            more = 0 if resolved else _more_clusters(found, degrees + 1, level)
         return Settled(
             found.a,
             found.b,
@@ -256,3 +260,13 @@ def spread(variance: float, degrees: int | None, level: float) -> tuple[float, f
         return None, None
     se = math.sqrt(variance)
     return se, t_quantile((1 + level) / 2, degrees) * se
+
+
+def _more_clusters(found: Difference, clusters: int, level: float) -> int:
+    """Return about how many more clusters would keep the interval of this difference off 0."""
+    ratio = (found.se or 0.0) / max(abs(found.difference or 0.0), _FINEST)
+    # More clusters need a smaller quantile as well, so the two are found together; a few rounds settle it.
+    needed = float(_MANY)
+    for _ in range(_ROUNDS):
+        needed = clusters * (ratio * t_quantile((1 + level) / 2, min(math.ceil(needed), _MANY))) ** 2
+    return max(1, math.ceil(needed) - clusters)
