@@ -26,6 +26,7 @@ class Examiner(VoicedAgent):
                 part="whole",
                 max_tokens=request.max_tokens,
                 prefix=prefix,
+                stop=(f"({request.count + 1})",) if prefix else (),
                 schema=questions_schema() if self.as_json else None,
             )
         )

@@ -120,6 +120,10 @@ class Gateway:
         """Return what a model can be asked for beyond a plain chat; loads no weights."""
         return self._route(model).backend.abilities(model)
 
+    def identity(self, model: Model) -> str:
+        """Return what a model string stands for (weights, world, address); loads no weights."""
+        return self._route(model).identity
+
     async def aclose(self) -> None:
         """Cancel what is in flight and let go of connections and weights."""
         for task in self._tasks:

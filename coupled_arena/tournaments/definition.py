@@ -1,14 +1,15 @@
 """The definition of a tournament: everything that determines its result, and nothing else."""
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.errors import ConfigurationError, Problem, RunInterrupted
 from coupled_arena.models.model import Model
 from coupled_arena.models.simulated.dials import in_world
 from coupled_arena.protocols.script import SCRIPTS, Script
@@ -16,6 +17,10 @@ from coupled_arena.protocols.voting import OnFlip, VoteRule
 from coupled_arena.records import Order, Question, Record
 from coupled_arena.tournaments.roles import RoleSeat
 from coupled_arena.tournaments.schedules import RoundRobin, Swiss
+
+if TYPE_CHECKING:
+    from coupled_arena.tournaments.result import Result
+    from coupled_arena.tournaments.store import Store
 
 DOMAINS = ("writing", "roleplay", "extraction", "reasoning", "math", "coding", "stem", "humanities")
 """Auto-Arena's eight domains (arXiv 2405.20267, section 3.1)."""
@@ -184,6 +189,30 @@ class Tournament(Record):
             if direct:
                 lifted[table] = {**given, **direct}
         return lifted
+
+    async def arun(self, store: "Store | Path | str | None" = None, **options: Any) -> "Result":
+        """Play the tournament, or go on with it; takes the options of `play.play`."""
+        from coupled_arena.tournaments.play import play
+
+        return await play(self, store, **options)
+
+    def run(self, store: "Store | Path | str | None" = None, **options: Any) -> "Result":
+        """Play the tournament to its end, or go on with it where it was interrupted.
+
+        Args:
+            store: a file in which the run lives; None keeps it in memory.
+            options: those of `play.play`: `listeners`, `observers`, `retry_failed`.
+
+        Raises:
+            ConfigurationError: the definition cannot be played; raised before the first call.
+            RunInterrupted: stopped by Ctrl-C; running it again on the same store goes on.
+            RuntimeError: called inside a running event loop; use `await tournament.arun(...)` there.
+        """
+        try:
+            return asyncio.run(self.arun(store, **options))
+        except KeyboardInterrupt:
+            kept = "nothing was kept, for lack of a store" if store is None else f"all answers are kept in {store}"
+            raise RunInterrupted(f"{self.name} was interrupted; {kept}; run it again to go on") from None
 
     @property
     def is_panel(self) -> bool:

@@ -78,19 +78,23 @@ class Result:
     @property
     def rows(self) -> tuple[Row, ...]:
         """The leaderboard as records, best first."""
-        ratings = {model.model: model for model in self.ratings.models}
-        tallies = {model.name: _tally(model.name, self.battles) for model in self.tournament.models}
-        order = sorted(tallies, key=lambda name: (-(ratings[name].rating or float("-inf")), name))
+        rated = self.ratings
+        place = {name: index for index, name in enumerate(rated.names)}
+
+        def standing(name: str) -> tuple[bool, float, str]:
+            rating = rated.ratings[place[name]]
+            return rating is None, -(rating or 0.0), name
+
         return tuple(
             Row(
                 rank=rank,
                 model=name,
-                rating=ratings[name].rating,
-                low=ratings[name].low,
-                high=ratings[name].high,
-                **tallies[name],
+                rating=rated.ratings[place[name]],
+                low=rated.low[place[name]],
+                high=rated.high[place[name]],
+                **_tally(name, self.battles),
             )
-            for rank, name in enumerate(order, 1)
+            for rank, name in enumerate(sorted(place, key=standing), 1)
         )
 
     def leaderboard(self) -> "pd.DataFrame":

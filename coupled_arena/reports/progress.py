@@ -1,0 +1,128 @@
+"""What a running tournament shows: a live bar on a terminal, plain lines elsewhere."""
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+from rich.text import Text
+
+from coupled_arena.records import Battle
+from coupled_arena.reports.console import printable
+from coupled_arena.tournaments.events import BattleEnded, CallAnswered, Event, RoundOpened, RunOpened
+
+SECONDS_BETWEEN_LINES = 5.0
+LONGEST_REMARK = 300
+
+
+class Progress:
+    """A listener that shows battles, calls, cost, retries and time left, and every fault as it happens.
+
+    Args:
+        console: where to write; a bar if it is a terminal, else a line every few seconds and one per round.
+        clock: seconds.
+    """
+
+    def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.console = console
+        self.clock = clock
+        self.battles = self.done = self.made = self.memoised = self.retries = 0
+        self.usd = 0.0
+        self.unpriced: set[str] = set()
+        self.began = self.spoken = clock()
+        self.bar: Bar | None = None
+        self.task = None if not console.is_terminal else 0
+
+    def __enter__(self) -> Self:
+        if self.console.is_terminal:
+            self.bar = Bar(
+                TextColumn("battles"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.description}"),
+                TimeElapsedColumn(),
+                TextColumn("left"),
+                TimeRemainingColumn(),
+                console=self.console,
+                transient=True,
+            )
+            self.task = self.bar.add_task("", total=None)
+            self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Take note of an event."""
+        match event:
+            case RunOpened(run, battles):
+                self.battles = battles
+                self._say(f"run {run}: at most {battles} battles")
+            case RoundOpened(number, pairings):
+                byes = [pairing.a for pairing in pairings if pairing.b is None]
+                bye = f", {byes[0]} has a bye" if byes else ""
+                self._say(f"round {number}: {len(pairings) - len(byes)} matches{bye}")
+            case BattleEnded(battle):
+                self.done += 1
+                for remark in remarks(battle):
+                    self._say(remark)
+                self._step()
+            case CallAnswered(call, reply, memoised):
+                self._count(call.model.name, reply.cost, reply.retries, memoised=memoised)
+                self._step()
+
+    def _count(self, model: str, cost: float | None, retries: int, *, memoised: bool) -> None:
+        if memoised:
+            self.memoised += 1
+            return
+        self.made += 1
+        self.retries += retries
+        if cost is None:
+            self.unpriced.add(model)
+        else:
+            self.usd += cost
+
+    @property
+    def line(self) -> str:
+        """The state in one line."""
+        least = "at least " if self.unpriced else ""
+        retried = f", {self.retries} retries" if self.retries else ""
+        return f"{self.made} calls, {self.memoised} from the memo{retried}, {least}${self.usd:.2f}"
+
+    def _step(self) -> None:
+        if self.bar is not None and self.task is not None:
+            self.bar.update(self.task, completed=self.done, total=self.battles, description=self.line)
+            return
+        now = self.clock()
+        if now - self.spoken >= SECONDS_BETWEEN_LINES:
+            self.spoken = now
+            self._say(f"{self.done} of {self.battles} battles, {self.line}{self._left(now)}")
+
+    def _left(self, now: float) -> str:
+        if not self.done:
+            return ""
+        seconds = (now - self.began) / self.done * (self.battles - self.done)
+        return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {seconds:.0f} s left"
+
+    def _say(self, line: str) -> None:
+        self.console.print(Text(printable(line)), soft_wrap=True)
+
+
+def remarks(battle: Battle) -> list[str]:
+    """Return what went wrong in a battle, one line each, with the provider's words."""
+    lines = []
+    if battle.decision.status != "decided":
+        lines.append(f"{battle.id}: {battle.decision.status}: {battle.decision.reason}")
+    lines += [
+        f"{battle.id}: judge {opinion.judge}, stage {opinion.stage}: {opinion.status}: {opinion.detail}"
+        for opinion in battle.opinions
+        if opinion.status != "valid" and not opinion.detail.startswith("not asked")
+    ]
+    return [line if len(line) <= LONGEST_REMARK else f"{line[:LONGEST_REMARK]}…" for line in lines]

@@ -1,0 +1,1 @@
+"""Definition, schedules, match graph, runner, store and result of a tournament."""
