@@ -1,0 +1,241 @@
+"""Degenerate tournaments, and what the result says of them."""
+
+import math
+from typing import Any
+
+import pytest
+
+from coupled_arena.errors import RatingError
+from coupled_arena.ratings import Count, RatingInput, Ratings, rate
+from coupled_arena.ratings.table import Row
+from coupled_arena.records import Battle, Decision, Verdict
+
+
+def mixed(a: str, b: str, questions: int = 12, share: float = 0.5, start: int = 0) -> list[Row]:
+    """Battles of which a wins this share, one a question."""
+    return [(a, b, float(index < share * questions), 1.0, start + index) for index in range(questions)]
+
+
+def won(a: str, b: str, questions: int = 12) -> list[Row]:
+    return [(a, b, 1.0, 1.0, index) for index in range(questions)]
+
+
+def rated(rows: list[Row], **settings: Any) -> Ratings:
+    models = settings.pop("models", ())
+    return rate(RatingInput.from_rows(rows, models=models), **settings)
+
+
+def lines(ratings: Ratings) -> list[str]:
+    return [pair.line for pair in ratings.settled()]
+
+
+def test_an_undefeated_model_has_no_number_and_the_others_keep_theirs() -> None:
+    ratings = rated([*won("a", "b"), *won("a", "c"), *mixed("b", "c", share=0.75)])
+    alone = rated(mixed("b", "c", share=0.75))
+    assert ratings.ratings == (None, *alone.ratings)
+    assert (ratings.low[0], ratings.high[0], ratings.se[0]) == (None, None, None)
+    assert ratings.separated == ("a",)
+    assert ratings.components == (("a", "b", "c"),)
+    assert ratings.comparable == (("a",), ("b", "c"))
+    assert ratings.difference("a", "b") == ("a", "b", None, None, None, None)
+    assert lines(ratings)[1] == "c and a are not comparable: not resolved: too few questions"
+
+
+def test_a_winless_model_has_no_number_either() -> None:
+    ratings = rated([*won("b", "a"), *won("c", "a"), *mixed("b", "c")])
+    assert ratings.ratings[0] is None
+    assert ratings.separated == ("a",)
+
+
+def test_groups_that_never_met_are_not_compared() -> None:
+    ratings = rated([*mixed("a", "b", share=0.75), *mixed("c", "d")])
+    assert ratings.ratings == (None,) * 4
+    assert ratings.components == ratings.comparable == (("a", "b"), ("c", "d"))
+    assert ratings.separated == ()
+    assert ratings.difference("a", "c").difference is None
+    inside = ratings.difference("a", "b")
+    assert inside.difference == pytest.approx(400 * math.log10(3))
+    assert inside.low is not None
+
+
+def test_the_larger_of_two_groups_is_the_scale() -> None:
+    ratings = rated([*mixed("a", "b"), *mixed("b", "c"), *mixed("d", "e")])
+    assert ratings.ratings[3:] == (None, None)
+    assert all(rating is not None for rating in ratings.ratings[:3])
+
+
+def test_a_chain_of_sweeps_compares_nobody() -> None:
+    ratings = rated([*won("a", "b"), *won("b", "c"), *won("c", "d")])
+    assert ratings.ratings == (None,) * 4
+    assert ratings.separated == ("a", "b", "c", "d")
+    assert all(line.endswith("not comparable: not resolved: too few questions") for line in lines(ratings))
+
+
+def test_a_model_without_a_battle_is_not_comparable() -> None:
+    ratings = rated(mixed("a", "b"), models=["idle"])
+    assert ratings.ratings[2] is None
+    assert ratings.comparable == (("a", "b"), ("idle",))
+    assert ratings.separated == ()
+    assert ratings.counts[2] == Count(0, 0, 0, 0)
+    assert lines(ratings)[-1] == "b and idle are not comparable: not resolved: too few questions"
+
+
+def test_all_ties_are_level_without_an_interval() -> None:
+    ratings = rated([("a", "b", 0.5, 1.0, question) for question in range(20)])
+    assert ratings.ratings == (1000.0, 1000.0)
+    assert ratings.se == ratings.low == ratings.high == (None, None)
+    assert lines(ratings) == ["a leads b by 0: not resolved: too few questions"]
+
+
+def test_no_battles_make_an_empty_result() -> None:
+    ratings = rated([])
+    assert (ratings.names, ratings.ratings, ratings.settled(), ratings.clusters) == ((), (), (), 0)
+    assert "0 models" in repr(ratings)
+    assert rate([]).names == ()
+
+
+def test_one_model_is_compared_with_nobody() -> None:
+    assert rated([], models=["a"]).ratings == (None,)
+    assert rated([], models=["a"], prior="weak").ratings == (1000.0,)
+    assert rated([], models=["a"]).settled() == ()
+
+
+def test_a_prior_makes_all_finite_and_is_named() -> None:
+    rows = [*won("a", "b"), *mixed("b", "c", share=0.75)]
+    ratings = rated(rows, prior="weak", models=["idle"])
+    assert all(rating is not None for rating in ratings.ratings)
+    assert sum(rating or 0 for rating in ratings.ratings) == pytest.approx(4000)
+    assert ratings.prior == "weak"
+    assert "prior weak" in repr(ratings)
+    assert ratings.ranking[0] == "a"
+    assert ratings.low[0] is None
+    found = ratings.difference("a", "b")
+    assert (found.low, found.high, found.se) == (None, None, None)
+    assert (found.difference or 0) > 200
+    assert lines(ratings)[0].endswith("finite by the prior alone: not resolved: too few questions")
+
+
+def test_the_weak_prior_is_one_virtual_tie_with_the_mean() -> None:
+    rows = mixed("a", "b", share=0.75)
+    assert rated(rows, prior="weak").ratings == rated(rows, prior=1.0).ratings
+    spreads = [rated(rows, prior=prior).difference("a", "b").difference or 0 for prior in (0.0, 0.5, 1.0, 10.0)]
+    assert spreads == sorted(spreads, reverse=True)
+    # Nine wins and three losses, and one tie of each with 1000: 9 - 12 p + 0.5 - q = 0 where p, q are the chances
+    # of a against b and against 1000.
+    half = spreads[2] / 2
+    chance, share = (1 / (1 + 10 ** (-points / 400)) for points in (2 * half, half))
+    assert 9 - 12 * chance + 0.5 - share == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(("questions", "has_interval"), [(2, False), (3, True)])
+def test_intervals_need_more_clusters_than_models(questions: int, has_interval: bool) -> None:
+    rows: list[Row] = [
+        ("a", "b", score, 1.0, question) for question in range(questions) for score in (1.0, 0.0, float(question == 0))
+    ]
+    ratings = rated(rows)
+    assert (ratings.low[0] is not None, ratings.se[0] is not None) == (has_interval, has_interval)
+    assert lines(ratings)[0].endswith("too few questions") is not has_interval
+
+
+def test_a_clear_lead_is_resolved() -> None:
+    ratings = rated(mixed("a", "b", questions=100, share=0.8))
+    (pair,) = ratings.settled()
+    assert pair.resolved
+    assert pair.more_questions == 0
+    assert pair.line.startswith("a leads b by 241 [")
+    assert pair.line.endswith(": resolved")
+
+
+def test_a_close_race_says_how_many_more_questions_would_settle_it() -> None:
+    share, questions = 9 / 16, 96
+    (pair,) = rated(mixed("a", "b", questions, share)).settled()
+    assert not pair.resolved
+    assert pair.more_questions is not None
+    assert pair.line.endswith(f"not resolved: about {pair.more_questions} more questions")
+    needed = round((questions + pair.more_questions) / 16) * 16
+    assert rated(mixed("a", "b", needed + 16, share)).settled()[0].resolved
+    assert not rated(mixed("a", "b", needed - 32, share)).settled()[0].resolved
+
+
+def test_a_dead_heat_asks_for_finitely_many_questions() -> None:
+    (pair,) = rated(mixed("a", "b")).settled()
+    assert pair.difference == pytest.approx(0)
+    assert not pair.resolved
+    assert (pair.more_questions or 0) > 10_000
+
+
+def test_intervals_of_neighbours_are_widened_for_their_number() -> None:
+    rows = [*mixed("a", "b", 20, 0.6), *mixed("b", "c", 20, 0.6, 20), *mixed("c", "d", 20, 0.6, 40)]
+    ratings = rated(rows)
+    first = ratings.settled()[0]
+    plain = ratings.difference(first.a, first.b)
+    assert first.multiplicity == "Bonferroni over 3 neighbouring pairs"
+    assert first.low is not None and plain.low is not None
+    assert first.low < plain.low
+    joint = rated(rows, level=1 - 0.05 / 3).difference(first.a, first.b)
+    assert first.low == pytest.approx(joint.low)
+
+
+def test_ranks_break_ties_by_name() -> None:
+    ratings = rated([*mixed("b", "a"), *mixed("a", "c"), *mixed("c", "b")])
+    assert ratings.ranking == ("a", "b", "c")
+
+
+def test_counts_are_of_battles_whatever_their_weight() -> None:
+    rows: list[Row] = [("a", "b", 1, 0.5, 0), ("b", "a", 1, 0.5, 0), ("b", "a", 0.5, 1, 1), ("a", "c", 0, 1, 1)]
+    ratings = rated(rows)
+    assert ratings.counts == (Count(4, 1, 2, 1), Count(3, 1, 1, 1), Count(1, 1, 0, 0))
+    assert ratings.clusters == 2
+
+
+def test_battles_are_rated_as_their_rows_are() -> None:
+    verdicts: tuple[Verdict, ...] = ("A", "B", "tie", "A", "A")
+    battles = [
+        Battle(
+            id=f"b{index}",
+            round=1,
+            question=f"q{index}",
+            domain="math",
+            replicate=0,
+            a="ada",
+            b="bob",
+            arm="coupled",
+            decision=Decision(status="decided", verdict=verdict),
+        )
+        for index, verdict in enumerate(verdicts)
+    ]
+    scores = {"A": 1.0, "B": 0.0, "tie": 0.5}
+    rows: list[Row] = [("ada", "bob", scores[verdict], 1.0, index) for index, verdict in enumerate(verdicts)]
+    assert rate(battles).ratings == rated(rows).ratings
+    assert rate(iter(battles)).low == rated(rows).low
+
+
+def test_the_table_shows_ranks_numbers_and_who_is_not_comparable() -> None:
+    ratings = rated(mixed("ada", "bob", 100, 0.8), models=["idle"])
+    shown = repr(ratings).splitlines()
+    assert shown[0] == "3 models, 100 clusters, ties half, no prior, level 0.95"
+    assert shown[1].split() == ["rank", "model", "rating", "low", "high", "battles"]
+    assert shown[2].split()[:3] == ["1", "ada", "1120"]
+    assert shown[4].split() == ["-", "idle", "-", "-", "-", "0"]
+    assert shown[5] == "comparable only within: ada, bob | idle"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"ties": "davidson"}, "ties must be one of half"),
+        ({"prior": "strong"}, "prior must be 'weak' or a finite number"),
+        ({"prior": -1.0}, "prior must be"),
+        ({"prior": math.inf}, "prior must be"),
+        ({"cluster": "pair"}, "cluster must be one of question, battle"),
+        ({"level": 1.0}, "level must lie between 0 and 1"),
+    ],
+)
+def test_an_argument_out_of_range_is_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(RatingError, match=message):
+        rated(mixed("a", "b"), **settings)
+
+
+def test_an_unknown_model_is_refused_with_the_names_there_are() -> None:
+    with pytest.raises(RatingError, match="no model named 'zoe' was rated; there are a, b"):
+        rated(mixed("a", "b")).difference("a", "zoe")
