@@ -45,29 +45,31 @@ def fit(wins: NDArray[np.float64], virtual_ties: float) -> Fit:
     size = len(wins)
     strength = np.zeros(size)
     met = wins + wins.T
-    enough = _TOLERANCE * float(met.sum(axis=1).max() + virtual_ties)
+    flat = _TOLERANCE * float(met.sum(axis=1).max() + virtual_ties)
     level = _likelihood(strength, wins, virtual_ties)
     iterations = 0
     while True:
         chance = win_chance(strength)
-        share = 1 / (1 + np.exp(-strength))
+        share = np.exp(-np.logaddexp(0, -strength))
         gradient = (wins - met * chance).sum(axis=1) + virtual_ties * (0.5 - share)
         gradient -= gradient.mean()
         information = _information(met * chance * chance.T, virtual_ties * share * (1 - share))
-        converged = bool(np.abs(gradient).max() <= enough)
+        converged = bool(np.abs(gradient).max() <= flat)
         if converged or iterations == _MOST_ITERATIONS:
             bread = np.linalg.inv(information).astype(np.float64)
             return Fit(strength, bread, iterations, converged)
         iterations += 1
         step = np.linalg.solve(information, gradient)
         step -= step.mean()
-        length = 1.0
         # Near the maximum the likelihood is flat to rounding, so a loss within rounding is no reason to turn back.
-        while (trial := _likelihood(strength + length * step, wins, virtual_ties)) < level - 1e-12 * abs(
-            level
-        ) and length > _SMALLEST_STEP:
+        floor = level - 1e-12 * abs(level)
+        length = 1.0
+        while True:
+            level = _likelihood(strength + length * step, wins, virtual_ties)
+            if level >= floor or length <= _SMALLEST_STEP:
+                break
             length /= 2
-        strength, level = strength + length * step, trial
+        strength = strength + length * step
 
 
 def win_chance(strength: NDArray[np.float64]) -> NDArray[np.float64]:

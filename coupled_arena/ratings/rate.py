@@ -114,9 +114,9 @@ def _fit_all(table: RatingInput, wins: NDArray[np.float64], groups: Groups, virt
         within[members] += POINTS * found.strength
         covariance[square] = POINTS**2 * sandwich(part, found)
         iterations, converged = max(iterations, found.iterations), converged and found.converged
-        if part.clusters > len(members):
+        if (clusters := part.clusters) > len(members):
             for member in members:
-                degrees[member] = part.clusters - 1
+                degrees[member] = clusters - 1
     covariance.setflags(write=False)
     return _Fitted(tuple(within.tolist()), covariance, tuple(degrees), iterations, converged)
 
