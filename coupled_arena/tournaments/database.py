@@ -1,0 +1,99 @@
+"""An SQLite file opened as a store, every fault said with the path and what to do."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, exc
+from sqlalchemy.pool import StaticPool
+
+from coupled_arena.errors import StoreError
+from coupled_arena.tournaments import schema
+
+MEMORY = ":memory:"
+"""Path of a store that lives in the process."""
+
+BUSY_SECONDS = 60.0
+"""How long a write waits for another process that is writing another run."""
+
+
+def engine_for(path: Path | None) -> Engine:
+    """Return an engine with one connection, without opening the file; None is a store in memory."""
+    engine = create_engine(
+        URL.create("sqlite", database=MEMORY if path is None else str(path)),
+        # Transactions are begun by hand: the driver's own begin before writes only, and never before a read.
+        isolation_level="AUTOCOMMIT",
+        connect_args={"check_same_thread": False, "timeout": BUSY_SECONDS},
+        poolclass=StaticPool,
+    )
+
+    @event.listens_for(engine, "connect")
+    def configure(connection: sqlite3.Connection, record: object) -> None:
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = NORMAL")
+
+    return engine
+
+
+def prepare(connection: Connection, where: str) -> None:
+    """Make the tables of a new store, or check that an existing file is one this version can read.
+
+    Raises:
+        StoreError: the file belongs to another program or to a newer version.
+    """
+    version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+    application = connection.exec_driver_sql("PRAGMA application_id").scalar_one()
+    tables = connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
+    if tables and application != schema.APPLICATION:
+        raise StoreError(f"{where}: is a database of another program; name another file for the store")
+    if version > schema.VERSION:
+        raise StoreError(
+            f"{where}: was written by a newer version (tables {version}, this version reads {schema.VERSION}); "
+            "upgrade coupled-arena, or name another file"
+        )
+    if version == schema.VERSION:
+        return
+    connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+    with transaction(connection):
+        # Another process may have made the tables between the look above and this lock.
+        if connection.exec_driver_sql("PRAGMA user_version").scalar_one() != schema.VERSION:
+            schema.metadata.create_all(connection)
+            connection.exec_driver_sql(f"PRAGMA application_id = {schema.APPLICATION}")
+            connection.exec_driver_sql(f"PRAGMA user_version = {schema.VERSION}")
+
+
+@contextmanager
+def transaction(connection: Connection) -> Iterator[None]:
+    """Write everything within or nothing."""
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.exec_driver_sql("ROLLBACK")
+        raise
+    connection.exec_driver_sql("COMMIT")
+
+
+@contextmanager
+def explained(where: str) -> Iterator[None]:
+    """Turn the driver's errors into a `StoreError` that names the file and what to do."""
+    try:
+        yield
+    except (sqlite3.Error, exc.DBAPIError) as error:
+        raise explanation(where, error) from error
+
+
+def explanation(where: str, error: Exception) -> StoreError:
+    """Return a driver's error as a `StoreError` that names the file and what to do."""
+    words = str(getattr(error, "orig", None) or error)
+    advice = {
+        "not a database": "it is no store; name another file",
+        "malformed": "it is damaged; restore a copy, or name another file and play again",
+        "unable to open": "check that its folder exists and may be written, and that it is a file",
+        "readonly": "it may not be written; change its permissions, or copy it to where you may write",
+        "locked": "another process is writing; wait for it, or stop it",
+        "full": "the disk is full; make room and run again, nothing answered is lost",
+    }
+    what = next((advice[mark] for mark in advice if mark in words), "run again; if it stays, name another file")
+    return StoreError(f"{where}: {words}: {what}")

@@ -1,0 +1,234 @@
+"""What a run holds: its records, and data frames of them in a fixed order."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Table, and_, select
+
+from coupled_arena.records import Battle, Question
+from coupled_arena.tournaments import schema
+from coupled_arena.tournaments.columns import FRAMES, ColumnKind, FrameName
+from coupled_arena.tournaments.database import explained
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_DTYPES: Mapping[ColumnKind, str] = {
+    "text": "str",
+    "integer": "int64",
+    "optional integer": "Int64",
+    "number": "float64",
+    "flag": "bool",
+    "json": "str",
+}
+
+
+class RunReader:
+    """What a run holds. Order never depends on the order of events: by round and id, then by position."""
+
+    def __init__(self, connection: Connection, where: str, run: str) -> None:
+        self.id = run
+        """Id of the run."""
+        self._connection = connection
+        self._where = where
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """The definition as plain data, secrets masked."""
+        return self._json_of("definition")
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """Settings, prompts, versions, seed and date as the run was first played."""
+        return self._json_of("manifest")
+
+    @property
+    def status(self) -> str:
+        """What became of the run, as last written."""
+        return str(self._run_column("status"))
+
+    @property
+    def name(self) -> str:
+        """Name of the definition."""
+        return str(self._run_column("name"))
+
+    @property
+    def digest(self) -> str:
+        """Digest of the definition."""
+        return str(self._run_column("digest"))
+
+    def load_questions(self) -> tuple[Question, ...]:
+        """Return every question by id, numbers within an id by size."""
+        return tuple(schema.question_of(row) for row in self._all(schema.questions))
+
+    def load_battles(self) -> tuple[Battle, ...]:
+        """Return every battle exactly as it was saved, by round and id, numbers within an id by size."""
+        turns, opinions = defaultdict(list), defaultdict(list)
+        for row in self._all(schema.turns):
+            turns[row.battle].append(schema.turn_of(row))
+        for row in self._all(schema.opinions):
+            opinions[row.battle].append(schema.opinion_of(row))
+        decisions = {row.battle: schema.decision_of(row) for row in self._all(schema.decisions)}
+        return tuple(
+            schema.battle_of(row, turns[row.id], opinions[row.id], decisions[row.id])
+            for row in self._all(schema.battles)
+        )
+
+    def rows(self, frame: FrameName) -> list[tuple[Any, ...]]:
+        """Return the rows of a data frame as tuples in the order of its columns; `None` where a value is missing."""
+        names = [column.name for column in FRAMES[frame]]
+        return [tuple(values[name] for name in names) for values in _SOURCES[frame](self)]
+
+    def frame(self, frame: FrameName) -> "pd.DataFrame":
+        """Return a data frame; `columns.COLUMNS` says what its columns mean."""
+        import pandas as pd
+
+        columns = FRAMES[frame]
+        table = pd.DataFrame(self.rows(frame), columns=[column.name for column in columns])
+        return table.astype({column.name: _DTYPES[column.kind] for column in columns})
+
+    def battles(self) -> "pd.DataFrame":
+        """Return one row per battle, its outcome included."""
+        return self.frame("battles")
+
+    def turns(self) -> "pd.DataFrame":
+        """Return one row per turn."""
+        return self.frame("turns")
+
+    def opinions(self) -> "pd.DataFrame":
+        """Return one row per judge, battle, stage and presentation order."""
+        return self.frame("opinions")
+
+    def decisions(self) -> "pd.DataFrame":
+        """Return one row per battle: what the committee decided, and how."""
+        return self.frame("decisions")
+
+    def questions(self) -> "pd.DataFrame":
+        """Return one row per question."""
+        return self.frame("questions")
+
+    def calls(self) -> "pd.DataFrame":
+        """Return one row per call, as sent and as answered."""
+        return self.frame("calls")
+
+    def ratings(self) -> "pd.DataFrame":
+        """Return one row per model and round."""
+        return self.frame("ratings")
+
+    def _run_column(self, name: str) -> Any:
+        with explained(self._where):
+            return self._connection.execute(select(schema.runs.c[name]).where(schema.runs.c.id == self.id)).scalar_one()
+
+    def _json_of(self, name: str) -> dict[str, Any]:
+        value: dict[str, Any] = json.loads(self._run_column(name))
+        return value
+
+    def _all(self, table: Table) -> list[Any]:
+        with explained(self._where):
+            rows = list(self._connection.execute(select(table).where(table.c.run == self.id)))
+        return sorted(rows, key=_KEYS[table.name])
+
+    def _of_battles(self, table: Table) -> list[dict[str, Any]]:
+        """Return rows of a table of battle parts with the battle's own columns beside them, by battle."""
+        battles = schema.battles
+        joined = table.join(battles, and_(table.c.run == battles.c.run, table.c.battle == battles.c.id))
+        with explained(self._where):
+            rows = self._connection.execute(
+                select(
+                    table, battles.c.question, battles.c.domain, battles.c.a, battles.c.b, battles.c.round.label("_")
+                )
+                .select_from(joined)
+                .where(table.c.run == self.id)
+            ).mappings()
+            return sorted(map(dict, rows), key=lambda row: (row["_"], _natural(row["battle"]), row.get("position", 0)))
+
+
+def _natural(text: str) -> list[tuple[bool, int, str]]:
+    """Return a sort key by which `math-2` comes before `math-10`."""
+    return [(not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in re.split(r"(\d+)", text)]
+
+
+_KEYS: Mapping[str, Callable[[Any], Any]] = {
+    "questions": lambda row: (_natural(row.id), row.id),
+    "battles": lambda row: (row.round, _natural(row.id), row.id),
+    "turns": lambda row: (row.battle, row.position),
+    "opinions": lambda row: (row.battle, row.position),
+    "decisions": lambda row: row.battle,
+    "ratings": lambda row: (row.round, row.rank is None, row.rank or 0, row.model),
+}
+
+
+def _questions(run: RunReader) -> Iterable[dict[str, Any]]:
+    for row in run._all(schema.questions):
+        yield {**row._mapping, "question": row.id}
+
+
+def _battles(run: RunReader) -> Iterable[dict[str, Any]]:
+    for battle in run.load_battles():
+        verdict = battle.decision.verdict
+        yield {
+            "run": run.id,
+            "battle": battle.id,
+            **{name: getattr(battle, name) for name in ("round", "question", "domain", "replicate", "arm", "a", "b")},
+            "weight": battle.weight,
+            "sharing": battle.sharing,
+            "status": battle.decision.status,
+            "verdict": verdict,
+            "winner": battle.model(verdict) if verdict in ("A", "B") else None,
+        }
+
+
+def _turns(run: RunReader) -> Iterable[dict[str, Any]]:
+    for row in run._of_battles(schema.turns):
+        yield {**row, "cut": bool(row["cut"]), "by_section": bool(row["by_section"])}
+
+
+def _opinions(run: RunReader) -> Iterable[dict[str, Any]]:
+    for row in run._of_battles(schema.opinions):
+        probabilities = json.loads(row["probabilities"])
+        named = {f"probability_{verdict.lower()}": probabilities.get(verdict) for verdict in ("A", "B", "tie")}
+        yield {**row, **named, "carried": bool(row["carried"])}
+
+
+def _decisions(run: RunReader) -> Iterable[dict[str, Any]]:
+    for row in run._of_battles(schema.decisions):
+        votes = json.loads(row["votes"])
+        yield {**row, **{f"votes_{verdict.lower()}": votes.get(verdict, 0) for verdict in ("A", "B", "tie")}}
+
+
+def _calls(run: RunReader) -> Iterable[dict[str, Any]]:
+    table = schema.calls
+    with explained(run._where):
+        rows = run._connection.execute(
+            # Not by number, which follows the order of events.
+            select(table).where(table.c.run == run.id).order_by(table.c.model, table.c.noise, table.c.key)
+        ).mappings()
+        calls = [dict(row) for row in rows]
+        wanted = {digest for call in calls for _, digest in json.loads(call["messages"])}
+        texts = {
+            row.digest.hex(): row.content
+            for row in run._connection.execute(select(schema.texts))
+            if row.digest.hex() in wanted
+        }
+    for call in calls:
+        messages = [[role, texts[digest]] for role, digest in json.loads(call["messages"])]
+        yield {**call, "noise": call["noise"].hex(), "messages": schema.as_json(messages)}
+
+
+def _ratings(run: RunReader) -> Iterable[dict[str, Any]]:
+    for row in run._all(schema.ratings):
+        yield dict(row._mapping)
+
+
+_SOURCES: Mapping[FrameName, Callable[[RunReader], Iterable[dict[str, Any]]]] = {
+    "battles": _battles,
+    "turns": _turns,
+    "opinions": _opinions,
+    "decisions": _decisions,
+    "questions": _questions,
+    "calls": _calls,
+    "ratings": _ratings,
+}

@@ -1,0 +1,370 @@
+"""The tables of a store, and how records become their rows and come back exactly."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import (
+    BLOB,
+    REAL,
+    Column,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    insert,
+)
+from sqlalchemy.dialects import sqlite
+
+from coupled_arena.models.encoding import storable
+from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn, Usage
+
+VERSION = 1
+"""Version of the tables, kept in `PRAGMA user_version`."""
+
+APPLICATION = 0x43414152
+"""Mark of our files, kept in `PRAGMA application_id`."""
+
+metadata = MetaData()
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("digest", Text, nullable=False, index=True),
+    Column("name", Text, nullable=False),
+    Column("definition", Text, nullable=False),
+    Column("manifest", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("writer", Integer, nullable=False),
+    Column("opened", Integer, nullable=False),
+    Column("created", REAL, nullable=False),
+)
+
+texts = Table(
+    "texts",
+    metadata,
+    Column("digest", BLOB, primary_key=True),
+    Column("content", Text, nullable=False),
+)
+
+calls = Table(
+    "calls",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("run", Text, ForeignKey("runs.id"), nullable=False, index=True),
+    Column("key", BLOB, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("noise", BLOB, nullable=False),
+    Column("sample", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("messages", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("prompt_tokens", Integer, nullable=False),
+    Column("completion_tokens", Integer, nullable=False),
+    Column("cost", REAL),
+    Column("latency", REAL, nullable=False),
+    Column("reasoning", Text, nullable=False),
+    Column("probabilities", Text, nullable=False),
+    Column("sharing", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("retries", Integer, nullable=False),
+    Column("reused_from", Text),
+    Column("created", REAL, nullable=False),
+    Index("calls_by_key", "key", "run", unique=True),
+)
+
+questions = Table(
+    "questions",
+    metadata,
+    Column("run", Text, ForeignKey("runs.id"), primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("domain", Text, nullable=False),
+    Column("language", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("reference", Text),
+)
+
+battles = Table(
+    "battles",
+    metadata,
+    Column("run", Text, ForeignKey("runs.id"), primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("round", Integer, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("domain", Text, nullable=False),
+    Column("replicate", Integer, nullable=False),
+    Column("a", Text, nullable=False),
+    Column("b", Text, nullable=False),
+    Column("arm", Text, nullable=False),
+    Column("weight", REAL, nullable=False),
+)
+
+
+def _of_battle(name: str, *columns: Column[Any], many: bool = True) -> Table:
+    position = [Column("position", Integer, primary_key=True)] if many else []
+    return Table(
+        name,
+        metadata,
+        Column("run", Text, primary_key=True),
+        Column("battle", Text, primary_key=True),
+        *position,
+        *columns,
+        ForeignKeyConstraint(["run", "battle"], ["battles.run", "battles.id"], ondelete="CASCADE"),
+    )
+
+
+turns = _of_battle(
+    "turns",
+    Column("step", Integer, nullable=False),
+    Column("round", Integer, nullable=False),
+    Column("speaker", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("sections", Text, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("missing", Text, nullable=False),
+    Column("cut", Integer, nullable=False),
+    Column("by_section", Integer, nullable=False),
+    Column("requests", Integer, nullable=False),
+    Column("prompt_tokens", Integer, nullable=False),
+    Column("completion_tokens", Integer, nullable=False),
+    Column("sharing", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+)
+
+opinions = _of_battle(
+    "opinions",
+    Column("judge", Text, nullable=False),
+    Column("stage", Integer, nullable=False),
+    Column("order", Text, nullable=False),
+    Column("verdict", Text),
+    Column("status", Text, nullable=False),
+    Column("carried", Integer, nullable=False),
+    Column("reasons", Text, nullable=False),
+    Column("probabilities", Text, nullable=False),
+    Column("repairs", Integer, nullable=False),
+    Column("prompt_tokens", Integer, nullable=False),
+    Column("completion_tokens", Integer, nullable=False),
+    Column("sharing", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+)
+
+decisions = _of_battle(
+    "decisions",
+    Column("status", Text, nullable=False),
+    Column("verdict", Text),
+    Column("votes", Text, nullable=False),
+    Column("stages", Text, nullable=False),
+    Column("forfeited", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    many=False,
+)
+
+ratings = Table(
+    "ratings",
+    metadata,
+    Column("run", Text, ForeignKey("runs.id"), primary_key=True),
+    Column("round", Integer, primary_key=True),
+    Column("model", Text, primary_key=True),
+    Column("rank", Integer),
+    Column("rating", REAL),
+    Column("low", REAL),
+    Column("high", REAL),
+    Column("wins", Integer, nullable=False),
+    Column("losses", Integer, nullable=False),
+    Column("ties", Integer, nullable=False),
+    Column("void", Integer, nullable=False),
+    Column("forfeited", Integer, nullable=False),
+    Column("availability", REAL),
+)
+
+
+def insertion(table: Table, *, ignore: bool = False, skip: Sequence[str] = ()) -> str:
+    """Return the SQL that inserts a row given as a tuple in the table's column order, without the columns in `skip`."""
+    names = [column.name for column in table.columns if column.name not in skip]
+    statement = insert(table).values(dict.fromkeys(names))
+    if ignore:
+        statement = statement.prefix_with("OR IGNORE")
+    return str(statement.compile(dialect=sqlite.dialect(paramstyle="qmark"), column_keys=names))
+
+
+def as_json(value: Any) -> str:
+    """Return a value as compact JSON in ASCII, so that any text survives."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def question_row(run: str, question: Question) -> tuple[Any, ...]:
+    """Return a question as a row of `questions`."""
+    return (
+        run,
+        question.id,
+        question.domain,
+        question.language,
+        storable(question.text),
+        question.author,
+        None if question.reference is None else storable(question.reference),
+    )
+
+
+def question_of(row: Any) -> Question:
+    """Return the question of a row of `questions`."""
+    return Question(
+        id=row.id,
+        domain=row.domain,
+        language=row.language,
+        text=row.text,
+        author=row.author,
+        reference=row.reference,
+    )
+
+
+def battle_row(run: str, battle: Battle) -> tuple[Any, ...]:
+    """Return a battle as a row of `battles`."""
+    return (
+        run,
+        battle.id,
+        battle.round,
+        battle.question,
+        battle.domain,
+        battle.replicate,
+        battle.a,
+        battle.b,
+        battle.arm,
+        battle.weight,
+    )
+
+
+def turn_row(run: str, battle: str, position: int, turn: Turn) -> tuple[Any, ...]:
+    """Return a turn as a row of `turns`."""
+    return (
+        run,
+        battle,
+        position,
+        turn.step,
+        turn.round,
+        turn.speaker,
+        turn.model,
+        as_json([[section.tag, section.text] for section in turn.sections]),
+        turn.outcome,
+        as_json(turn.missing),
+        turn.cut,
+        turn.by_section,
+        turn.requests,
+        turn.usage.prompt_tokens,
+        turn.usage.completion_tokens,
+        turn.sharing,
+        storable(turn.detail),
+    )
+
+
+def turn_of(row: Any) -> Turn:
+    """Return the turn of a row of `turns`."""
+    return Turn(
+        step=row.step,
+        round=row.round,
+        speaker=row.speaker,
+        model=row.model,
+        sections=tuple(Section(tag=tag, text=text) for tag, text in json.loads(row.sections)),
+        outcome=row.outcome,
+        missing=tuple(json.loads(row.missing)),
+        cut=row.cut,
+        by_section=row.by_section,
+        requests=row.requests,
+        usage=_usage_of(row),
+        sharing=row.sharing,
+        detail=row.detail,
+    )
+
+
+def opinion_row(run: str, battle: str, position: int, opinion: Opinion) -> tuple[Any, ...]:
+    """Return an opinion as a row of `opinions`."""
+    return (
+        run,
+        battle,
+        position,
+        opinion.judge,
+        opinion.stage,
+        opinion.order,
+        opinion.verdict,
+        opinion.status,
+        opinion.carried,
+        storable(opinion.reasons),
+        as_json(opinion.probabilities),
+        opinion.repairs,
+        opinion.usage.prompt_tokens,
+        opinion.usage.completion_tokens,
+        opinion.sharing,
+        storable(opinion.detail),
+    )
+
+
+def opinion_of(row: Any) -> Opinion:
+    """Return the opinion of a row of `opinions`."""
+    return Opinion(
+        judge=row.judge,
+        stage=row.stage,
+        order=row.order,
+        verdict=row.verdict,
+        status=row.status,
+        carried=row.carried,
+        reasons=row.reasons,
+        probabilities=json.loads(row.probabilities),
+        repairs=row.repairs,
+        usage=_usage_of(row),
+        sharing=row.sharing,
+        detail=row.detail,
+    )
+
+
+def decision_row(run: str, battle: str, decision: Decision) -> tuple[Any, ...]:
+    """Return a decision as a row of `decisions`."""
+    return (
+        run,
+        battle,
+        decision.status,
+        decision.verdict,
+        as_json(decision.votes),
+        as_json(decision.stages),
+        as_json(decision.forfeited),
+        storable(decision.reason),
+    )
+
+
+def decision_of(row: Any) -> Decision:
+    """Return the decision of a row of `decisions`."""
+    return Decision(
+        status=row.status,
+        verdict=row.verdict,
+        votes=json.loads(row.votes),
+        stages=tuple(json.loads(row.stages)),
+        forfeited=tuple(json.loads(row.forfeited)),
+        reason=row.reason,
+    )
+
+
+def battle_of(row: Any, turns: Sequence[Turn], opinions: Sequence[Opinion], decision: Decision) -> Battle:
+    """Return the battle of a row of `battles` and of what was said of it."""
+    return Battle(
+        id=row.id,
+        round=row.round,
+        question=row.question,
+        domain=row.domain,
+        replicate=row.replicate,
+        a=row.a,
+        b=row.b,
+        arm=row.arm,
+        turns=tuple(turns),
+        opinions=tuple(opinions),
+        decision=decision,
+        weight=row.weight,
+    )
+
+
+def _usage_of(row: Any) -> Usage:
+    return Usage(prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens)
