@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coupled_arena.coupling import Sampling
+from coupled_arena.models.simulated.claims import Claim
 from coupled_arena.models.simulated.dials import Dials
 from coupled_arena.models.simulated.reading import Heard
 from coupled_arena.models.simulated.wording import Wording
 from coupled_arena.models.simulated.world import Subject
 
-SLOPE = 0.6
+SLOPE = 0.8
 """Logit per unit of skill and of quality."""
 KEEP = 1.0
 """Logit that an own claim gains by having been made before."""
@@ -33,8 +34,10 @@ URGE = 1.5
 """How sharply a statement ends around its length."""
 MOST = 16
 """Most claims of one statement."""
-ATTACKS = 2
-"""Most claims one criticism names."""
+STATED_PER_ATTACK = 3
+"""A criticism names one claim for so many claims of a statement."""
+LEAST_WEIGHT = 1e-9
+"""Weight of the claims left, relative to the likeliest, below which there is nothing more to say."""
 
 _OFFSETS = {"respond": 0, "criticize": 1_000, "raise": 2_000}
 _FURTHER = 3_000
@@ -59,25 +62,26 @@ class Debater:
 
     def statement(self, heard: Heard, offset: int = 0) -> str:
         """State claims: freely in an opening, later holding on to what stands of its own."""
-        logits = SLOPE * self.skill * self.subject.quality + self.subject.affinity(self.dials.taste)
+        logits = SLOPE * self.skill * self.subject.quality
+        if self.dials.taste:
+            logits += self.subject.affinity(self.dials.taste)
         own = self.subject.places(heard.own)
         if own:
             attacked = set(self.subject.places(heard.doubted))
             logits[own] += [-DOUBT if place in attacked else KEEP for place in own]
-        return self.wording_of(self.draw(logits, self.dials.verbosity, MOST, offset))
+        claims = self.draw(logits, MOST, offset, length=self.dials.verbosity)
+        return self.wording.join(self.wording.sentence(claim) for claim in claims)
 
     def criticism(self, heard: Heard, offset: int) -> str:
         """Attack what the opponent said, weak claims first if it has skill."""
-        places = self._targets(heard, self.dials.verbosity / 2, ATTACKS, offset)
-        codes = [self.subject.claims[place].code for place in places]
-        return " ".join(self.wording.criticize.format(code=code) for code in codes) or self.wording.nothing_to_criticize
+        targets = self._targets(heard, max(1, int(self.dials.verbosity / STATED_PER_ATTACK)), offset)
+        attacks = self.wording.join(self.wording.criticize.format(code=claim.code) for claim in targets)
+        return attacks or self.wording.nothing_to_criticize
 
     def query(self, heard: Heard, offset: int) -> str:
         """Ask about one claim of the opponent."""
-        places = self._targets(heard, 1.0, 1, offset)
-        return (
-            self.wording.ask.format(code=self.subject.claims[places[0]].code) if places else self.wording.nothing_to_ask
-        )
+        targets = self._targets(heard, 1, offset)
+        return self.wording.ask.format(code=targets[0].code) if targets else self.wording.nothing_to_ask
 
     def turn(self, heard: Heard, wanted: Sequence[tuple[str, str]]) -> str:
         """Return a turn with a section for every wanted tag, given as written and in its canonical form."""
@@ -96,39 +100,38 @@ class Debater:
             sections.append(f"<{written}>{text}</{written}>")
         return "\n".join(sections)
 
-    def draw(self, logits: NDArray[np.float64], length: float, most: int, offset: int) -> list[int]:
-        """Draw the places of different claims, at least one, until the end is drawn or `most` are.
+    def draw(
+        self, logits: NDArray[np.float64], most: int, offset: int, *, length: float | None = None
+    ) -> tuple[Claim, ...]:
+        """Draw different claims, at least one.
 
         Args:
             logits: of every claim at temperature 1, shape (claims,); -inf is never drawn.
-            length: how many claims are about as likely to be the last as not.
-            most: bound on their number.
+            most: how many to draw, if so many can be.
             offset: position of the first in the shared noise.
+            length: if given, the end may be drawn before: about so many claims are as likely to be the last as not.
         """
-        weights = np.exp(logits - logits.max())
-        left = float(weights.sum())
-        row = np.append(logits - logits.max(), -math.inf).astype(np.float32)
-        drawn: list[int] = []
-        most = min(most, int(np.isfinite(logits).sum()))
-        while len(drawn) < most:
-            if drawn:
-                row[-1] = math.log(left) + URGE * (len(drawn) + 0.5 - length)
-            draw = self.subject.sampler.draw(row, self.sampling, self.key, offset + len(drawn))
-            if draw.end:
+        relative = logits - logits.max()
+        row = np.full(len(relative) + 1, -math.inf, dtype=np.float32)
+        row[:-1] = relative
+        weights = np.exp(relative).tolist()
+        left = math.fsum(weights)
+        places: list[int] = []
+        while len(places) < most and left > LEAST_WEIGHT:
+            if length is not None and places:
+                row[-1] = math.log(left) + URGE * (len(places) + 0.5 - length)
+            drawn = self.subject.sampler.draw(row, self.sampling, self.key, offset + len(places))
+            if drawn.end:
                 break
-            drawn.append(draw.token)
-            left = max(left - float(weights[draw.token]), 1e-300)
-            row[draw.token] = -math.inf
-        return drawn
+            places.append(drawn.token)
+            row[drawn.token] = -math.inf
+            left -= weights[drawn.token]
+        return tuple(self.subject.claims[place] for place in places)
 
-    def wording_of(self, places: Sequence[int]) -> str:
-        """Return claims as sentences."""
-        return " ".join(self.wording.sentence(self.subject.claims[place]) for place in places)
-
-    def _targets(self, heard: Heard, length: float, most: int, offset: int) -> list[int]:
+    def _targets(self, heard: Heard, count: int, offset: int) -> tuple[Claim, ...]:
         places = self.subject.places(heard.theirs)
         if not places:
-            return []
+            return ()
         logits = np.full(len(self.subject.claims), -math.inf)
         logits[places] = -SLOPE * self.skill * self.subject.quality[places]
-        return self.draw(logits, length, most, offset)
+        return self.draw(logits, count, offset)

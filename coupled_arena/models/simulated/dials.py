@@ -59,7 +59,7 @@ class Dials:
     """Pull towards good claims: 0 chooses blindly, below 0 prefers weak ones. Models are spread as N(0,1)."""
     skills: tuple[tuple[str, float], ...] = ()
     """Skill in single domains (`skill.math`), sorted by domain; it replaces `skill` there."""
-    verbosity: float = 4.0
+    verbosity: float = 3.0
     """About how many claims a statement makes, 1 to 12."""
     taste: str = ""
     """Name of a taste: models that share it like the same claims whatever their quality; empty for none."""

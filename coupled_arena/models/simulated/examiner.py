@@ -51,4 +51,4 @@ def questions(count: int, prompt: str, key: bytes, world: int, wording: Wording)
 
 def reference(question: str, world: int, wording: Wording) -> str:
     """Return the reference answer to a question: its best claims."""
-    return " ".join(wording.sentence(claim) for claim in World(world).ranked(question)[:POINTS])
+    return wording.join(wording.sentence(claim) for claim in World(world).ranked(question)[:POINTS])

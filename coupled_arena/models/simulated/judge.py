@@ -79,7 +79,8 @@ class Judge:
         # What is written and what is decided must be the same number, since the judge reads it again in discussion.
         lead = round(self.discussed(lead, others), 2)
         label = self.labels[_ORDER.index(verdict_of(lead, self.dials.tie))]
-        return f"{reason} {self.wording.margin.format(margin=f'{lead:+.2f}')}\n{label}"
+        reasons = self.wording.join((reason, self.wording.margin.format(margin=f"{lead:+.2f}")))
+        return f"{reasons}\n{label}"
 
     def _strongest(self, hearing: Hearing, seen: Sequence[float]) -> str:
         """Return a sentence that names the claim the judge likes best."""

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -59,6 +60,10 @@ class Wording:
         return self.claim.format(
             code=claim.code, subject=self.subjects[subject], predicate=self.predicates[predicate % len(self.predicates)]
         )
+
+    def join(self, sentences: Iterable[str]) -> str:
+        """Return sentences as one text."""
+        return (" " if self.spaced else "").join(sentences)
 
     def size(self, text: str) -> int:
         """Return the number of words, or of characters where words are not parted."""
