@@ -9,8 +9,8 @@ from typing import Any
 from coupled_arena.prompts.characters import BREAK
 
 _NUMBER = re.compile(
-    r"^(?P<indent>[ \t>]*)(?:\*\*|__|#{1,4}[ ])?(?:(?:question|frage|问题|q)[ ]?)?"
-    r"(?P<style>[(（]?)(?P<number>\d{1,4})(?P<close>[)）]|[.．:：、](?!\d))(?:\*\*|__)?[ \t]*",
+    r"^(?P<indent>[ \t>]*)(?P<bold>\*\*|__)?(?:#{1,4}[ ])?(?:(?:question|frage|问题|q)[ ]?)?"
+    r"(?P<style>[(（]?)(?P<number>\d{1,4})(?P<close>[)）]|[.．:：、](?!\d))(?P<plain>\*\*|__)?[ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _FENCE = re.compile(r"\s*```[\w-]*[ \t]*\n(?P<body>.*)\n[ \t]*```\s*", re.DOTALL)
@@ -23,8 +23,8 @@ def read_numbered(text: str) -> tuple[str, ...]:
 
     An item begins at the start of a line with the next number (`(1)`, `1.`, `1)`, `1、`, `**1.**`, `Question 1:`),
     written like the first one; a number or two may be missing. Anything else, a `(2)` inside a line or a list inside an
-    item, belongs to the item. What comes before the first item is dropped, and so is a last paragraph behind the last item
-    where no other item has more than one paragraph. A text without numbers has no items.
+    item, belongs to the item. What comes before the first item is dropped, and so are further paragraphs of the last
+    item where no other item has any. A text without numbers has no items.
 
     >>> read_numbered("Sure!\n(1) Is (2) prime?\n(2) Why?\n\nHope this helps!")
     ('Is (2) prime?', 'Why?')
@@ -38,10 +38,10 @@ def read_numbered(text: str) -> tuple[str, ...]:
         elif _style(match) == _style(starts[0]) and 1 <= number - int(starts[-1]["number"]) <= 3:
             starts.append(match)
     ends = [*(match.start() for match in starts[1:]), len(text)]
-    items = [text[match.end() : end].strip() for match, end in zip(starts, ends, strict=False)]
+    items = [_item(match, text[match.end() : end]) for match, end in zip(starts, ends, strict=False)]
     if len(items) > 1 and not any(_paragraphs(item)[1:] for item in items[:-1]):
         items[-1] = _paragraphs(items[-1])[0]
-    return tuple(item.removeprefix("**").strip() for item in items if item)
+    return tuple(item for item in items if item)
 
 
 def read_json_questions(text: str) -> tuple[str, ...]:
@@ -96,6 +96,12 @@ def near_duplicate(text: str, others: Iterable[str]) -> str | None:
 def _shingles(text: str) -> frozenset[str]:
     plain = "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
     return frozenset(plain[start : start + _SHINGLE] for start in range(max(1, len(plain) - _SHINGLE + 1)))
+
+
+def _item(match: re.Match[str], text: str) -> str:
+    """Return an item's text, without the end of bold type that began before its number."""
+    bold = match["bold"]
+    return (text.replace(bold, "", 1) if bold and not match["plain"] else text).strip()
 
 
 def _style(match: re.Match[str]) -> tuple[bool, bool, int]:
