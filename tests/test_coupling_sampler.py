@@ -218,7 +218,7 @@ def test_impossible_tokens_are_never_drawn() -> None:
         assert {sampler.draw(values, sampling, KEY, position).token for position in range(50)} == {0, 2}
 
 
-@pytest.mark.parametrize("temperature", [1e-320, 1e-9, 1e9])
+@pytest.mark.parametrize("temperature", [1e-320, 1e-9, 1e9, 1e39, 1e308])
 def test_extreme_temperatures_are_drawn_without_a_warning(temperature: float) -> None:
     sampler = Sampler(Vocabulary(words(4), end_tokens=[3]))
     drawn = {sampler.draw(logits([3, 1, 2, 0]), Sampling(temperature), KEY, position).token for position in range(99)}

@@ -22,6 +22,10 @@ REACH = GREATEST + math.log(GREATEST) + 0.5
 """A candidate this far below the likeliest in `logit / T` cannot win against any noise, and holds 2e-18 of its mass."""
 
 
+_LOWEST = -3e38
+"""No finite float32 logit of use lies below; at extreme temperatures the bound would."""
+
+
 class Draw(NamedTuple):
     """One token drawn."""
 
@@ -99,7 +103,7 @@ class Sampler:
         never above what the exact filters keep: merging can only raise the likeliest candidate and adds no token.
         """
         temperature = sampling.temperature
-        bound = top - REACH * temperature
+        bound = max(top - REACH * temperature, _LOWEST)
         ends = self.vocabulary.end_tokens
         if sampling.top_k is not None:
             bound = max(bound, bound_of_likeliest(logits, sampling.top_k + len(ends)))
