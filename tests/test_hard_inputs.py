@@ -191,7 +191,7 @@ def markers(draw: st.DrawFn) -> str:
     gaps = st.text(st.sampled_from([*HIDDEN, " ", "\xa0", "\u3000"]), max_size=2)
     opens = "".join(draw(st.sampled_from("[［【﹇")) + draw(gaps) for _ in range(draw(st.integers(2, 4))))
     closes = "".join(draw(gaps) + draw(st.sampled_from("]］】﹈")) for _ in range(draw(st.integers(2, 4))))
-    return opens + draw(st.sampled_from(LABELS)) + closes
+    return f"{opens}{draw(st.sampled_from(LABELS))}{closes}"
 
 
 @st.composite
@@ -202,7 +202,8 @@ def tags(draw: st.DrawFn) -> str:
     cut = draw(st.integers(0, len(name)))
     name = name[:cut] + draw(st.sampled_from([*HIDDEN, ""])) + name[cut:]
     less, greater = draw(st.sampled_from("<＜﹤〈")), draw(st.sampled_from([*">＞﹥〉", ""]))
-    return less + draw(gaps) + draw(st.sampled_from(["/", "／", ""])) + draw(gaps) + name + draw(gaps) + greater
+    slash = draw(st.sampled_from(["/", "／", ""]))
+    return f"{less}{draw(gaps)}{slash}{draw(gaps)}{name}{draw(gaps)}{greater}"
 
 
 CANDIDATES = st.one_of(

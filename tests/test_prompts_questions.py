@@ -35,8 +35,12 @@ def test_there_are_no_bundled_questions_of_an_unknown_domain_or_language() -> No
 
 def test_a_jsonl_file_is_read_with_defaults(tmp_path: Path) -> None:
     path = tmp_path / "mine.jsonl"
-    path.write_text('\ufeff{"question": " Why is the sky blue? "}\n\n{"id": 7, "text": "Why \\u2028 not?", "domain": "x",'
-                    ' "language": "de", "reference": "So."}\n', "utf-8")  # fmt: skip
+    lines = [
+        '\ufeff{"question": " Why is the sky blue? "}',
+        "",
+        '{"id": 7, "text": "Why \\u2028 not?", "domain": "x", "language": "de", "reference": "So."}',
+    ]
+    path.write_text("\n".join(lines), "utf-8")
     first, second = load_questions(path, domain="stem")
     assert (first.id, first.domain, first.language, first.text) == ("mine-1", "stem", "en", "Why is the sky blue?")
     assert (first.reference, first.author) == (None, "mine.jsonl")
