@@ -1,5 +1,6 @@
 """A TOML file <-> a tournament."""
 
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -40,5 +41,14 @@ def _anchored(parameters: dict[str, Any], folder: Path) -> dict[str, Any]:
         anchored["prompts"] = str(folder / prompts)
     schedule = anchored.get("schedule")
     if isinstance(schedule, dict) and isinstance(schedule.get("scores"), str):
-        anchored["schedule"] = {**schedule, "scores": folder / schedule["scores"]}
+        anchored["schedule"] = {**schedule, "scores": _scores(folder / schedule["scores"])}
     return anchored
+
+
+def _scores(path: Path) -> Any:
+    """Read the scores that seed a Swiss tournament: a JSON object of numbers by model name."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        message = f"is no JSON object of scores by model name: {error}"
+        raise ConfigurationError([Problem(str(path), "schedule.scores", message)]) from None

@@ -35,7 +35,7 @@ class Model(Record):
     """Keep the k likeliest tokens; None keeps all."""
     top_p: float | None = Field(default=None, gt=0, le=1)
     """Keep the smallest set of likeliest tokens with this much probability; None keeps all."""
-    min_p: float | None = Field(default=None, ge=0, le=1)
+    min_p: float | None = Field(default=None, gt=0, le=1)
     """Keep tokens at least this likely relative to the likeliest; None keeps all."""
     timeout: float = Field(default=120.0, gt=0)
     """Seconds after which a call is given up."""

@@ -54,12 +54,12 @@ def leaderboard(result: Result) -> RenderableType:
     return Group(table(LEADERBOARD_COLUMNS, rows), Text(), *(Text(printable(line)) for line in lines))
 
 
-def spending(result: Result) -> RenderableType:
-    """Return what this invocation asked and paid."""
+def spending(result: Result) -> str:
+    """Return what this invocation asked and paid, in a sentence."""
     counts = result.counts
     least = "at least " if counts.unpriced else ""
     unpriced = f" ({len(counts.unpriced)} models unpriced)" if counts.unpriced else ""
-    return Text(
+    return (
         f"{counts.made} calls made, {counts.memoised} answered from the memo, {counts.failed} failed, "
         f"{counts.retries} retries; {least}${counts.usd:.4f}{unpriced}"
     )

@@ -96,7 +96,7 @@ def _prompts_and_questions(tournament: Tournament) -> Iterator[Problem]:
         prompts = load_prompts(tournament.prompt_set)
     except ConfigurationError as error:
         key = "language" if tournament.prompts is None else "prompts"
-        yield from (Problem(HERE if p.where == tournament.prompt_set else p.where, key, p.message) for p in error.problems)
+        yield from (Problem(HERE, key, p.message) if p.where == "prompts" else p for p in error.problems)
         return
     if prompts.language != tournament.language:
         message = f"prompt set {prompts.name!r} is in {prompts.language!r}, the tournament in {tournament.language!r}"

@@ -171,6 +171,11 @@ class Tournament(Record):
         except ConfigurationError as error:
             raise ConfigurationError([problem._replace(where=where) for problem in error.problems]) from None
 
+    @classmethod
+    def stored(cls, document: Mapping[str, Any]) -> Self:
+        """Build a tournament from the `document` a store keeps; agents of added roles and questions are not in it."""
+        return cls(**{key: value for key, value in document.items() if key not in ("roles", "questions")})
+
     @model_validator(mode="before")
     @classmethod
     def _lift(cls, parameters: Any) -> Any:

@@ -7,10 +7,13 @@ from typing import NamedTuple
 
 from coupled_arena.agents.debater import MOST_REQUESTS
 from coupled_arena.models.calls import Abilities
+from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
-from coupled_arena.prompts import PromptSet
+from coupled_arena.models.prices import price_of
+from coupled_arena.prompts import PromptSet, load_prompts
 from coupled_arena.protocols.examination import MOST_BATCHES, TOKENS_PER_QUESTION
 from coupled_arena.protocols.script import DEBATERS
+from coupled_arena.tournaments.checks import check
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.questions import REFERENCE_WORDS
 from coupled_arena.tournaments.runner import JUDGE_WORDS
@@ -53,6 +56,26 @@ class Spending:
     """Tokens written at most."""
     usd: float | None
     """Worst-case price in US dollars; None for a model without a known price."""
+
+
+COLUMNS = ("model", "calls", "most_calls", "prompt_tokens", "completion_tokens", "usd")
+"""Columns of an estimate, in order."""
+
+
+def estimated(tournament: Tournament, where: str) -> tuple[tuple[Spending, ...], int]:
+    """Check a definition and return what it will ask of every model, and how many battles it has at most.
+
+    Raises:
+        ConfigurationError: the definition cannot be played.
+    """
+    gateway = Gateway()
+    check(tournament, gateway, where)
+
+    def abilities(model: Model) -> Abilities:
+        return gateway.abilities(tournament.model_of(model))
+
+    spending = estimate(tournament, load_prompts(tournament.prompt_set), abilities, price_of)
+    return spending, battles_of(tournament)[0]
 
 
 def battles_of(tournament: Tournament) -> tuple[int, int]:

@@ -2,8 +2,9 @@
 
 import hashlib
 import platform
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.estimate import battles_of
 from coupled_arena.tournaments.events import CallAnswered, Listener, RunOpened
 from coupled_arena.tournaments.questions import gather
-from coupled_arena.tournaments.result import Result
+from coupled_arena.tournaments.reader import RunReader
+from coupled_arena.tournaments.result import Result, Source
 from coupled_arena.tournaments.runner import Runner
 from coupled_arena.tournaments.seating import Seating
 from coupled_arena.tournaments.store import Store
@@ -56,7 +58,7 @@ async def play(
     async with Gateway(backends=backends, retry_failed=retry_failed) as gateway:
         check(tournament, gateway, where)
         prompts = load_prompts(tournament.prompt_set)
-        with opened(store) as shelf:
+        with opened(store) as (shelf, source_of):
             digest = tournament.digest(prompts.digest, *file_digests(tournament))
             with shelf.open_run(digest, tournament.name, tournament.document(), manifest(tournament, prompts)) as run:
                 gateway.memo = run
@@ -69,22 +71,21 @@ async def play(
                 for question in asked.questions:
                     run.save_question(question)
                 runner = Runner(
-                    tournament, seating, prompts, asked.questions, listeners, observers, keep=run.save_battle
+                    tournament, seating, prompts, asked.questions, listeners, observers, keeper=run
                 )
                 played = await runner.play()
-                result = Result(
+                known = (*asked.caveats, *caveats(tournament))
+                run.finish("finished", known)
+                return Result(
                     run=run.id,
                     tournament=tournament,
                     questions=asked.questions,
                     battles=played.battles,
-                    rounds=played.rounds,
                     ratings=played.ratings,
                     counts=gateway.counts,
-                    caveats=(*asked.caveats, *caveats(tournament)),
+                    caveats=known,
+                    source=source_of(run.id),
                 )
-                run.save_ratings(result.rows)
-                run.finish("finished")
-                return result
 
 
 def caveats(tournament: Tournament) -> tuple[str, ...]:
@@ -95,13 +96,38 @@ def caveats(tournament: Tournament) -> tuple[str, ...]:
 
 
 @contextmanager
-def opened(store: Store | Path | str | None) -> Iterator[Store]:
-    """Yield a store; one that was given as a path, or not at all, is closed afterwards."""
+def opened(store: Store | Path | str | None) -> Iterator[tuple[Store, Callable[[str], Source]]]:
+    """Yield a store and what opens a run of it later.
+
+    A store that was given as a path is closed afterwards and opened again for reading; one in memory lives as long as
+    whatever was made to read it.
+    """
     if isinstance(store, Store):
-        yield store
-        return
-    with Store(":memory:" if store is None else store) as own:
-        yield own
+        yield store, lambda run: lambda: nullcontext(store.run(run))
+    elif store is None:
+        kept = Store(":memory:")
+        try:
+            yield kept, lambda run: _kept(kept, run)
+        except BaseException:
+            kept.close()
+            raise
+    else:
+        with Store(store) as own:
+            yield own, lambda run: lambda: _reading(store, run)
+
+
+def _kept(store: Store, run: str) -> Source:
+    def source() -> AbstractContextManager[RunReader]:
+        return nullcontext(store.run(run))
+
+    weakref.finalize(source, store.close)
+    return source
+
+
+@contextmanager
+def _reading(path: Path | str, run: str) -> Iterator[RunReader]:
+    with Store(path, create=False) as store:
+        yield store.run(run)
 
 
 def file_digests(tournament: Tournament) -> list[str]:
@@ -126,7 +152,7 @@ def manifest(tournament: Tournament, prompts: PromptSet) -> dict[str, Any]:
     }
 
 
-def _reporter(listeners: Sequence[Listener]) -> "Any":
+def _reporter(listeners: Sequence[Listener]) -> Callable[[Call, Reply, bool], None] | None:
     if not listeners:
         return None
 

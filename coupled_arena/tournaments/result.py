@@ -1,13 +1,16 @@
 """What a run comes to: a leaderboard, whether it is settled, and everything behind it."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from coupled_arena.models.calls import Counts
-from coupled_arena.ratings import Ratings
+from coupled_arena.ratings import Prior, RatingInput, Ratings, rate
 from coupled_arena.records import Battle, Question
+from coupled_arena.tournaments.columns import FrameName
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.schedules import Pairing
+from coupled_arena.tournaments.reader import RunReader
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,6 +19,14 @@ LEADERBOARD_COLUMNS = (
     "rank", "model", "rating", "low", "high", "wins", "losses", "ties", "void", "forfeited", "availability",
 )  # fmt: skip
 """Columns of a leaderboard, in order."""
+
+
+Source = Callable[[], AbstractContextManager[RunReader]]
+"""Opens what a store holds of a run."""
+PRIOR: Prior = "weak"
+"""The prior of the ratings; it is named wherever they are shown."""
+DIGITS = 6
+"""Decimals of numbers in `Result.document`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,36 +77,45 @@ class Result:
     """What was asked."""
     battles: tuple[Battle, ...]
     """Every battle, in the order of the schedule."""
-    rounds: tuple[tuple[Pairing, ...], ...]
-    """Who met whom, by round."""
     ratings: Ratings
     """The final ratings, with covariance and prior."""
     counts: Counts
     """Calls of this invocation."""
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[str, ...]
     """What a reader of the leaderboard must know."""
+    source: Source = field(repr=False, compare=False)
+    """Opens what the store holds of the run."""
+
+    @classmethod
+    def of(cls, run: RunReader) -> "Result":
+        """Return the result of a stored run as far as it was played; its store must stay open."""
+        tournament = Tournament.stored(run.definition)
+        battles = run.load_battles()
+        return cls(
+            run=run.id,
+            tournament=tournament,
+            questions=run.load_questions(),
+            battles=battles,
+            ratings=rated(tournament, battles),
+            counts=Counts(),
+            caveats=run.caveats if run.status == "finished" else ("the run is not finished", *run.caveats),
+            source=lambda: nullcontext(run),
+        )
 
     @property
     def rows(self) -> tuple[Row, ...]:
         """The leaderboard as records, best first."""
-        rated = self.ratings
-        place = {name: index for index, name in enumerate(rated.names)}
+        return rows_of(self.ratings, self.battles)
 
-        def standing(name: str) -> tuple[bool, float, str]:
-            rating = rated.ratings[place[name]]
-            return rating is None, -(rating or 0.0), name
+    def frame(self, name: FrameName) -> "pd.DataFrame":
+        """Return a data frame of the run.
 
-        return tuple(
-            Row(
-                rank=rank,
-                model=name,
-                rating=rated.ratings[place[name]],
-                low=rated.low[place[name]],
-                high=rated.high[place[name]],
-                **_tally(name, self.battles),
-            )
-            for rank, name in enumerate(sorted(place, key=standing), 1)
-        )
+        Args:
+            name: `battles`, `turns`, `opinions`, `decisions`, `questions`, `calls` or `ratings`; their columns are
+                documented in `columns.COLUMNS`.
+        """
+        with self.source() as run:
+            return run.frame(name)
 
     def leaderboard(self) -> "pd.DataFrame":
         """Return the leaderboard, best first; columns `LEADERBOARD_COLUMNS`."""
@@ -115,14 +135,16 @@ class Result:
         """Return the result as plain data, the same in every execution but for the run's id and the calls."""
         return {
             "run": self.run,
-            "leaderboard": [{column: getattr(row, column) for column in LEADERBOARD_COLUMNS} for row in self.rows],
+            "leaderboard": [
+                {column: _rounded(getattr(row, column)) for column in LEADERBOARD_COLUMNS} for row in self.rows
+            ],
             "settled": [
                 {
                     "a": pair.a,
                     "b": pair.b,
-                    "difference": pair.difference,
-                    "low": pair.low,
-                    "high": pair.high,
+                    "difference": _rounded(pair.difference),
+                    "low": _rounded(pair.low),
+                    "high": _rounded(pair.high),
                     "resolved": pair.resolved,
                     "more_questions": pair.more_questions,
                 }
@@ -146,7 +168,39 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.0f}"
 
 
-def _tally(model: str, battles: tuple[Battle, ...]) -> dict[str, Any]:
+def rated(tournament: Tournament, battles: Sequence[Battle]) -> Ratings:
+    """Rate a tournament's models from its battles; a weak prior keeps undefeated models finite."""
+    names = [model.name for model in tournament.models]
+    return rate(RatingInput.from_battles(battles, models=names), prior=PRIOR)
+
+
+def rows_of(ratings: Ratings, battles: Sequence[Battle]) -> tuple[Row, ...]:
+    """Return the leaderboard that ratings and battles make, best first; models without a rating come last."""
+    place = {name: index for index, name in enumerate(ratings.names)}
+
+    def standing(name: str) -> tuple[bool, float, str]:
+        rating = ratings.ratings[place[name]]
+        return rating is None, -(rating or 0.0), name
+
+    return tuple(
+        Row(
+            rank=rank,
+            model=name,
+            rating=ratings.ratings[place[name]],
+            low=ratings.low[place[name]],
+            high=ratings.high[place[name]],
+            **_tally(name, battles),
+        )
+        for rank, name in enumerate(sorted(place, key=standing), 1)
+    )
+
+
+def _rounded(value: Any) -> Any:
+    # The last digits of a sum depend on the order of its terms, and a stored run is read in another order.
+    return round(value, DIGITS) if isinstance(value, float) else value
+
+
+def _tally(model: str, battles: Sequence[Battle]) -> dict[str, Any]:
     """Count what a model's battles came to."""
     wins = losses = ties = void = forfeited = asked = answered = 0
     for battle in battles:

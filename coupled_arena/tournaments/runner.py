@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from coupled_arena.coupling import Dice
 from coupled_arena.errors import ConversationError, ModelError, StoreError
@@ -14,22 +15,33 @@ from coupled_arena.protocols import BattleAgenda, Case, CommitteeAgenda, Observe
 from coupled_arena.protocols.battle import HIDDEN_FROM_OPPONENT
 from coupled_arena.protocols.committee import HIDDEN_FROM_JUDGES
 from coupled_arena.protocols.voting import vote_at
-from coupled_arena.ratings import RatingInput, Ratings, rate
+from coupled_arena.ratings import Ratings
 from coupled_arena.records import Battle, Decision, Opinion, Order, Question, Turn, Verdict
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.events import BattleEnded, Event, Listener, RoundOpened
 from coupled_arena.tournaments.matches import Fixture, fixtures
 from coupled_arena.tournaments.panels import panel
+from coupled_arena.tournaments.result import Row, rated, rows_of
 from coupled_arena.tournaments.schedules import Pairing, Standings
 from coupled_arena.tournaments.seating import Seating
 from coupled_arena.tournaments.standings import points
 
 logger = logging.getLogger(__name__)
 
-PRIOR = "weak"
-"""The prior of the ratings: it keeps them finite where no maximum exists, and is named wherever they are shown."""
 JUDGE_WORDS = 300
 """Most words of one opinion (Auto-Arena, appendix B)."""
+
+
+class Keeper(Protocol):
+    """Keeps what a run has come to."""
+
+    def save_battle(self, battle: Battle) -> None:
+        """Keep a battle."""
+        ...
+
+    def save_ratings(self, round: int, lines: Sequence[Row]) -> None:  # noqa: A002 - the word of the design
+        """Keep the leaderboard after a round."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +50,6 @@ class Played:
 
     battles: tuple[Battle, ...]
     """Every battle, in the order of the schedule."""
-    rounds: tuple[tuple[Pairing, ...], ...]
-    """The pairings of every round."""
     ratings: Ratings
     """The final ratings."""
 
@@ -64,8 +74,8 @@ class Runner:
     """Told of rounds and battles."""
     observers: Sequence[Observer] = ()
     """Told of every utterance."""
-    keep: Callable[[Battle], None] | None = None
-    """Told of every battle before anybody else; it makes it durable."""
+    keeper: Keeper | None = None
+    """Makes battles and ratings durable before anybody hears of them."""
     models: dict[str, Model] = field(init=False)
     """Debaters and judges by name."""
     slots: asyncio.Semaphore = field(init=False)
@@ -96,10 +106,10 @@ class Runner:
             self._tell(RoundOpened(len(rounds) + 1, pairings))
             battles += await self._round(len(rounds) + 1, pairings, standings)
             rounds.append(pairings)
-            ratings = rate(RatingInput.from_battles(battles, models=names), prior=PRIOR)
-        if ratings is None:
-            ratings = rate(RatingInput.from_battles((), models=names), prior=PRIOR)
-        return Played(tuple(battles), tuple(rounds), ratings)
+            ratings = rated(self.tournament, battles)
+            if self.keeper is not None:
+                self.keeper.save_ratings(len(rounds), rows_of(ratings, battles))
+        return Played(tuple(battles), ratings if ratings is not None else rated(self.tournament, battles))
 
     async def _round(self, number: int, pairings: Sequence[Pairing], standings: Standings) -> list[Battle]:
         """Play all battles of a round; the first fault that is not a battle's own stops the others."""
@@ -137,8 +147,8 @@ class Runner:
                     raise error.__cause__ from None
                 logger.exception("battle %s is void", fixture.id)
                 battle = self._record(fixture, (), (), Decision(status="void", reason=str(error)))
-        if self.keep is not None:
-            self.keep(battle)
+        if self.keeper is not None:
+            self.keeper.save_battle(battle)
         self._tell(BattleEnded(battle))
         return battle
 

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 import networkx as nx
@@ -105,8 +104,8 @@ class Swiss(Record):
     """Name of the rule in a file."""
     rounds: int | None = Field(default=None, ge=1)
     """Number of rounds; None is ceil(log2(models))."""
-    scores: dict[str, float] | Path | None = None
-    """Scores that seed the first round: by model name, or a JSON file of them."""
+    scores: dict[str, float] | None = None
+    """Scores that seed the first round, by model name; models without one stand at the median."""
 
     def length(self, models: int) -> int:
         """Return the number of rounds."""
@@ -117,45 +116,50 @@ class Swiss(Record):
         if len(standings.rounds) >= self.length(len(standings.models)):
             return ()
         order = self._order(standings)
-        place = {model: index for index, model in enumerate(order)}
-        points = {model: round(POINT_STEPS * standings.points.get(model, 0.0)) for model in order}
+        # One node per model, in seeding order, and one more that stands for the bye of an odd field.
+        seats: list[str | None] = [*order, *([None] if len(order) % 2 else [])]
+        costs = _costs(seats, standings)
+        worst = max(costs.values(), default=0)
         graph = nx.Graph()
-        seats: list[str | None] = [*order]
-        if len(order) % 2:
-            seats.append(None)
-        # Costs are digits of one integer: a unit of one term outweighs all lower terms of a whole round together.
-        near = len(seats) ** 3
-        far = near * (1 + max(points.values(), default=0) + round(POINT_STEPS * BYE_POINTS)) ** 2 * len(seats)
-        worst = 0
-        costs: dict[tuple[str, str | None], int] = {}
-        for index, a in enumerate(seats):
-            for b in seats[index + 1 :]:
-                if a is None:
-                    continue
-                if b is None:
-                    cost = points[a] ** 2 * near + (len(order) - 1 - place[a]) ** 2 + far * standings.byes(a)
-                else:
-                    gap = (points[a] - points[b]) ** 2 * near + (place[a] - place[b]) ** 2
-                    cost = gap + far * len(seats) * standings.met(a, b)
-                costs[a, b] = cost
-                worst = max(worst, cost)
-        for (a, b), cost in costs.items():
-            graph.add_edge(a, b, weight=worst + 1 - cost)
-        matched = {frozenset(edge) for edge in nx.max_weight_matching(graph, maxcardinality=True)}
-        return tuple(_pairing(a, b) for a, b in costs if frozenset((a, b)) in matched)
+        for (i, j), cost in costs.items():
+            graph.add_edge(i, j, weight=worst + 1 - cost)
+        matched = {(min(edge), max(edge)) for edge in nx.max_weight_matching(graph, maxcardinality=True)}
+        return tuple(_pairing(seats[i], seats[j]) for i, j in costs if (i, j) in matched)
 
     def _order(self, standings: Standings) -> list[str]:
         """Return the models from the first seed to the last."""
         if standings.ratings is not None:
             ratings = standings.ratings
             return sorted(standings.models, key=lambda m: (-standings.points.get(m, 0.0), -ratings.get(m, 0.0), m))
-        if isinstance(self.scores, Mapping):
+        if self.scores:
             scores = self.scores
-            median = sorted(scores.values())[len(scores) // 2] if scores else 0.0
+            median = sorted(scores.values())[len(scores) // 2]
             return sorted(standings.models, key=lambda m: (-scores.get(m, median), m))
         key = noise_key(seed=standings.seed, scope=("schedule",), role=("swiss",), label=("first round",), part="order")
         names = sorted(standings.models)
         return [names[index] for index in permutation(len(names), key)]
+
+
+def _costs(seats: Sequence[str | None], standings: Standings) -> dict[tuple[int, int], int]:
+    """Return the cost of every pairing of seats, which stand in seeding order.
+
+    The terms are digits of one number: a unit of one term outweighs all lower terms of a whole round together.
+    """
+    size = len(seats)
+    points = [round(POINT_STEPS * standings.points.get(model, 0.0)) if model else 0 for model in seats]
+    per_point = 1 + size**3
+    per_bye = per_point * (1 + size * max(points, default=0) ** 2)
+    per_rematch = per_bye * (1 + len(standings.rounds) * size)
+    costs = {}
+    for i, a in enumerate(seats):
+        for j, b in enumerate(seats[i + 1 :], i + 1):
+            if a is None:
+                continue
+            # A bye counts as meeting somebody without points who stands last.
+            cost = (points[i] - points[j]) ** 2 * per_point + (i - j) ** 2
+            cost += per_bye * standings.byes(a) if b is None else per_rematch * standings.met(a, b)
+            costs[i, j] = cost
+    return costs
 
 
 def _pairing(x: str | None, y: str | None) -> Pairing:

@@ -1,0 +1,64 @@
+"""Who speaks first is balanced, and a rematch rolls new dice."""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coupled_arena.records import Question
+from coupled_arena.tournaments.matches import fixtures
+
+
+def questions(*counts: int) -> tuple[Question, ...]:
+    return tuple(
+        Question(id=f"d{domain}-{n}", domain=f"d{domain}", language="en", text=f"question {n}", author="x")
+        for domain, count in enumerate(counts)
+        for n in range(count)
+    )
+
+
+SIZES = st.lists(st.integers(1, 7), min_size=1, max_size=6)
+
+
+@given(SIZES, st.integers(0, 2**40))
+def test_each_model_speaks_first_on_half_of_every_domain_and_of_the_match(sizes: list[int], seed: int) -> None:
+    match = fixtures(
+        ("y", "x"), questions(*sizes), round_=1, meeting=0, sides="balanced", replicates=1, seed=seed
+    )
+    first = Counter((f.question.domain, f.a) for f in match)
+    for domain, size in enumerate(sizes):
+        assert {first[f"d{domain}", "x"], first[f"d{domain}", "y"]} == {size // 2, size - size // 2}
+    total = Counter(f.a for f in match)
+    assert abs(total["x"] - total["y"]) <= 1
+
+
+def test_the_order_of_the_pair_does_not_matter() -> None:
+    one, two = (
+        fixtures(pair, questions(3, 4), round_=1, meeting=0, sides="balanced", replicates=1, seed=5)
+        for pair in (("x", "y"), ("y", "x"))
+    )
+    assert one == two
+
+
+def test_which_model_gets_the_odd_question_depends_on_the_seed() -> None:
+    def odd(seed: int) -> str:
+        (only,) = fixtures(("x", "y"), questions(1), round_=1, meeting=0, sides="balanced", replicates=1, seed=seed)
+        return only.a
+
+    assert {odd(seed) for seed in range(20)} == {"x", "y"}
+
+
+def test_both_sides_are_played_at_half_weight() -> None:
+    match = fixtures(("x", "y"), questions(2), round_=1, meeting=0, sides="both", replicates=1, seed=0)
+    assert Counter((f.a, f.question.id, f.weight) for f in match) == Counter(
+        (side, f"d0-{n}", 0.5) for side in "xy" for n in range(2)
+    )
+
+
+def test_a_rematch_plays_the_next_replicates() -> None:
+    first, again = (
+        fixtures(("x", "y"), questions(2), round_=1, meeting=m, sides="balanced", replicates=2, seed=0) for m in (0, 1)
+    )
+    assert {f.replicate for f in first} == {0, 1}
+    assert {f.replicate for f in again} == {2, 3}
+    assert len({f.id for f in (*first, *again)}) == 8
