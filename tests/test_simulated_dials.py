@@ -51,7 +51,8 @@ def test_the_skill_of_a_domain_replaces_the_general_one_there() -> None:
         ("error=-0.1", "error", "from 0 to 1"),
         ("verbosity=0", "verbosity", "from 1 to 12"),
         ("tie=-1", "tie", "from 0 to 10"),
-        ("world=-1", "world", "whole number"),
+        ("world=", "world", "whole number"),
+        ("world=٣", "world", "whole number"),
         ("world=1.5", "world", "whole number"),
         ("skill=1&skill=2", "skill", "twice"),
     ],
@@ -88,4 +89,5 @@ def test_the_canonical_string_is_one_for_all_spellings_and_reads_back() -> None:
 def test_a_world_is_given_only_to_a_model_that_names_none() -> None:
     assert in_world(Model("ada", "sim/ada"), 7) == Model("ada", "sim/ada?world=7")
     assert in_world(Model("sim/ada?skill=1&world=2"), 7) == Model("sim/ada?skill=1&world=2")
+    assert read_dials(in_world(Model("sim/ada"), -(2**63)).model).world == -(2**63)
     assert read_dials(in_world(Model("sim/ada?skill=1"), 7).model) == Dials(skill=1, world=7)

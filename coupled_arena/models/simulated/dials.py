@@ -1,6 +1,7 @@
 """The dials of simulated models: the parameters after `?` in `sim/NAME?skill=1.2&acuity=2`."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -37,10 +38,12 @@ RANGES: Mapping[str, Range] = MappingProxyType(
         "conformity": Range(0, 10, "pull of the other judges' opinions in discussion"),
     }
 )
-"""Every numeric dial with its bounds; `taste` is any word and `world` any whole number from 0."""
+"""Every numeric dial with its bounds; `taste` is any word and `world` any whole number."""
 
-WORLD_DIGITS = 20
-"""Most digits of a world's number; 64-bit seeds fit."""
+WORLD_DIGITS = 40
+"""Most digits of a world's number; any seed fits."""
+
+_WHOLE = re.compile(rf"-?[0-9]{{1,{WORLD_DIGITS}}}")
 
 ALLOWED = (
     "skill, skill.DOMAIN, verbosity, taste, refusal, error, acuity, position, length, family, tie, conformity, world"
@@ -163,9 +166,9 @@ def _read(model: str) -> tuple[Dials, tuple[Problem, ...]]:
 
 def _world(text: str) -> tuple[int, str]:
     """Return a world's number and what is wrong with it (empty if nothing)."""
-    if text.isascii() and text.isdigit() and len(text) <= WORLD_DIGITS:
+    if _WHOLE.fullmatch(text):
         return int(text), ""
-    return 0, f"must be a whole number from 0 of at most {WORLD_DIGITS} digits, not {text!r}"
+    return 0, f"must be a whole number of at most {WORLD_DIGITS} digits, not {text!r}"
 
 
 def _number(name: str, text: str) -> tuple[float, str]:

@@ -13,14 +13,14 @@ from coupled_arena.prompts import load_prompts, prompt_names, read_envelopes
 from coupled_arena.prompts.defang import ENVELOPES
 from coupled_arena.records import Verdict
 
-_ENVELOPE = re.compile(rf"<({'|'.join(ENVELOPES)})\b[^>]*>.*?</\1>", re.DOTALL)
-_OPENING_TAG = re.compile(r"<([^\W\d][\w-]*)>")
-_SECTION = re.compile(r"<([^\W\d][\w-]*)>(.*?)</\1>", re.DOTALL)
-_VERDICTS: dict[str | None, Verdict] = {"A": "A", "B": "B", "tie": "tie"}
 OPPONENT = "opponent"
 """Speaker under which a debater is shown the other's turns."""
 
+_ENVELOPE = re.compile(rf"<({'|'.join(ENVELOPES)})\b[^>]*>.*?</\1>", re.DOTALL)
+_OPENING_TAG = re.compile(r"<([^\W\d][\w-]*)>")
+_SECTION = re.compile(r"<([^\W\d][\w-]*)>(.*?)</\1>", re.DOTALL)
 _MARGIN = re.compile(r"[+-]\d+\.\d\d(?!\d)")
+_VERDICTS: dict[str | None, Verdict] = {"A": "A", "B": "B", "tie": "tie"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Inquiry:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a debater knows of its battle, as codes of claims, each in the order it was met."""
+    """What a debater knows of its battle, as codes of claims in the order they were met, repeated as often."""
 
     own: tuple[str, ...] = ()
     """Claims it has made."""
@@ -96,13 +96,12 @@ def hear(messages: Sequence[Message]) -> Heard:
     attacked: list[str] = []
     for message in messages:
         if message.role == "assistant":
-            own += asserted(message.content)
+            own += _said(message.content)
         elif message.role == "user":
-            for speaker, text in _turns(message.content):
-                if speaker == OPPONENT:
-                    theirs += asserted(text)
-                    attacked += doubted(text)
-    return Heard(tuple(dict.fromkeys(own)), tuple(dict.fromkeys(theirs)), tuple(dict.fromkeys(attacked)))
+            made, doubts = _answered(message.content)
+            theirs += made
+            attacked += doubts
+    return Heard(tuple(own), tuple(theirs), tuple(attacked))
 
 
 def find_claims(messages: Sequence[Message]) -> tuple[str, ...]:
@@ -148,6 +147,18 @@ def _inquiry(content: str) -> Inquiry | None:
 def _turns(content: str) -> tuple[tuple[str, str], ...]:
     """Return speaker and text of the turns in a prompt."""
     return tuple((turn.attributes.get("speaker", ""), turn.text) for turn in read_envelopes(content, "turn"))
+
+
+@lru_cache(maxsize=512)
+def _said(content: str) -> tuple[str, ...]:
+    return asserted(content)
+
+
+@lru_cache(maxsize=512)
+def _answered(content: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the claims an opponent makes and those it speaks of in a prompt."""
+    text = "\n".join(text for speaker, text in _turns(content) if speaker == OPPONENT)
+    return asserted(text), doubted(text)
 
 
 @lru_cache(maxsize=512)
