@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from coupled_arena.models.calls import Counts
-from coupled_arena.ratings import Prior, RatingInput, Ratings, rate
+from coupled_arena.ratings import RatingInput, Ratings, rate
+from coupled_arena.ratings.result import Prior
 from coupled_arena.records import Battle, Question
 from coupled_arena.tournaments.columns import FrameName
 from coupled_arena.tournaments.definition import Tournament

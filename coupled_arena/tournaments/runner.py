@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -39,7 +39,7 @@ class Keeper(Protocol):
         """Keep a battle."""
         ...
 
-    def save_ratings(self, round: int, lines: Sequence[Row]) -> None:  # noqa: A002 - the word of the design
+    def save_ratings(self, number: int, rows: Iterable[Row]) -> None:
         """Keep the leaderboard after a round."""
         ...
 
