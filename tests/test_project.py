@@ -1,7 +1,6 @@
 """The repository keeps the promises it makes about itself."""
 
 import ast
-import importlib
 import re
 import socket
 import subprocess
@@ -83,7 +82,7 @@ class TestTheFiles:
         folders = "|".join(("work", "farm", "root", "opt", r"home/\w+"))
         unwanted = re.compile(
             "|".join(map(re.escape, hosts))
-            + r"|^\s*--(?:extra-)?index-url|^\s*--find-links|file:/"
+            + r"|^\s*--(?:extra-)?index-url|^\s*--find-links|file:[/]"
             + rf"|(?<![\w./])/(?:{folders})/",
             re.MULTILINE,
         )
@@ -124,8 +123,11 @@ class TestTheFiles:
 
 
 class TestThePublicNames:
-    def test_are_sorted(self) -> None:
-        assert list(coupled_arena.__all__) == sorted(set(coupled_arena.__all__))
+    def test_are_sorted_constants_first_then_classes_then_functions(self) -> None:
+        def order(name: str) -> tuple[bool, bool, str]:
+            return not name.isupper(), not name[0].isupper(), name
+
+        assert list(coupled_arena.__all__) == sorted(set(coupled_arena.__all__), key=order)
 
     @pytest.mark.parametrize("name", sorted(coupled_arena.__all__))
     def test_resolve_and_are_listed_by_dir(self, name: str) -> None:
@@ -166,7 +168,6 @@ class TestTheHouse:
 
     @pytest.mark.parametrize("module", ["records", "errors", "coupling", "prompts", "ratings"])
     def test_lets_the_pure_packages_be_imported_alone(self, module: str) -> None:
-        assert importlib.import_module(f"coupled_arena.{module}")
         assert heavy_modules_after(f"import coupled_arena.{module}") == set()
 
 
