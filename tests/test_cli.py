@@ -1,0 +1,174 @@
+"""The command line: one JSON object on standard output, one line per problem on standard error, honest exit codes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TOML = """
+name = "small"
+models = ["sim/ada?skill=1", "sim/bob?skill=0", "sim/cleo?skill=-1"]
+judges = ["sim/j1", "sim/j2", "sim/j3"]
+examiner = "sim/examiner"
+domains = ["math", "writing"]
+questions_per_domain = 1
+schedule = "round_robin"
+seed = 7
+"""
+
+
+def arena(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a folder."""
+    return subprocess.run(
+        [sys.executable, "-c", "from coupled_arena.cli import main; main()", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([os.getcwd(), os.environ.get("PYTHONPATH", "")]), **environment},
+    )
+
+
+def parsed(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """Return the one JSON object on standard output."""
+    assert done.returncode == 0, done.stderr
+    value: dict[str, Any] = json.loads(done.stdout)
+    return value
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("played")
+    (folder / "small.toml").write_text(TOML, encoding="utf-8")
+    return folder, parsed(arena(folder, "run", "small.toml", "--json"))
+
+
+def test_run_prints_one_json_object_and_keeps_a_store(played: tuple[Path, dict[str, Any]]) -> None:
+    folder, document = played
+    assert {"run", "leaderboard", "settled", "battles", "calls", "cost"} <= set(document)
+    assert (folder / "coupled-arena.db").exists()
+
+
+def test_run_again_answers_from_the_memo(played: tuple[Path, dict[str, Any]]) -> None:
+    folder, document = played
+    again = parsed(arena(folder, "run", "small.toml", "--json", "--concurrency", "1"))
+    assert again["calls"]["made"] == 0
+    assert again["leaderboard"] == document["leaderboard"]
+
+
+def test_leaderboard_and_runs_show_what_was_played(played: tuple[Path, dict[str, Any]]) -> None:
+    folder, document = played
+    shown = parsed(arena(folder, "leaderboard", "--json"))
+    assert shown["leaderboard"] == document["leaderboard"]
+    assert shown["settled"] == document["settled"]
+    (run,) = parsed(arena(folder, "runs", "--json"))["runs"]
+    assert (run["id"], run["status"], run["battles"]) == (document["run"], "finished", 6)
+    table = arena(folder, "leaderboard")
+    assert "sim/ada" in table.stdout
+    assert "prior weak" in table.stdout
+
+
+def test_progress_goes_to_standard_error_in_plain_lines(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(TOML, encoding="utf-8")
+    done = arena(tmp_path, "run", "small.toml")
+    assert "round 1: 1 matches, sim/ada has a bye" in done.stderr
+    assert "\x1b" not in done.stderr + done.stdout
+    assert done.stdout.startswith("rank")
+
+
+def test_export_writes_a_file_per_frame_and_format(played: tuple[Path, dict[str, Any]]) -> None:
+    folder, _ = played
+    files = parsed(arena(folder, "export", "out", "--json"))["files"]
+    assert {Path(file).name for file in files} == {
+        f"{frame}.{ending}"
+        for frame in ("battles", "turns", "opinions", "decisions", "questions", "calls", "ratings")
+        for ending in ("jsonl", "csv")
+    }
+    battles = [json.loads(line) for line in (folder / "out" / "battles.jsonl").read_text("utf-8").splitlines()]
+    assert len(battles) == 6
+
+
+def test_dry_run_says_what_would_be_asked_and_asks_nothing(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(TOML, encoding="utf-8")
+    document = parsed(arena(tmp_path, "run", "small.toml", "--dry-run", "--json"))
+    assert (document["battles"], document["usd"], document["unpriced_models"]) == (6, 0.0, [])
+    assert {line["model"] for line in document["models"]} >= {"sim/ada", "sim/j1", "sim/examiner"}
+    assert not (tmp_path / "coupled-arena.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ('modles = ["x"]', "small.toml: modles: unknown key"),
+        ('language = "xx"', "small.toml: language: there is no such prompt set"),
+        ("[budget]\nusd = 1.0", "small.toml: budget: budgets are not enforced yet"),
+        ("[limits.'openai/*']\nconcurrency = 4", "small.toml: limits: limits are not enforced yet"),
+    ],
+)
+def test_wrong_use_is_named_and_exits_2(tmp_path: Path, change: str, problem: str) -> None:
+    (tmp_path / "small.toml").write_text(f"{TOML}\n{change}\n", encoding="utf-8")
+    done = arena(tmp_path, "run", "small.toml")
+    assert done.returncode == 2
+    assert problem in done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_hosted_models_are_not_paid_for_unasked(tmp_path: Path) -> None:
+    text = TOML.replace("sim/ada?skill=1", "openai/gpt-4o").replace('"sim/j', '"openai/j')
+    (tmp_path / "small.toml").write_text(text, encoding="utf-8")
+    done = arena(tmp_path, "run", "small.toml", OPENAI_API_KEY="sk-unused")
+    assert done.returncode == 2
+    assert "may cost money" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("leaderboard",), 1, "there is no store yet"),
+        (("leaderboard", "--store", "text.db"), 1, "text.db"),
+        (("run", "absent.toml"), 2, "cannot be read"),
+        (("run",), 2, "FILE.toml"),
+        (("models", "get", "nothing"), 1, "is no model that can be fetched"),
+        (("models", "derive", "nothing:q8_0"), 1, "is not in the model cache"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(
+    tmp_path: Path, arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    (tmp_path / "text.db").write_text("not a store " * 100, encoding="utf-8")
+    done = arena(tmp_path, *arguments)
+    assert done.returncode == code
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_run_is_named_with_those_there_are(played: tuple[Path, dict[str, Any]]) -> None:
+    folder, document = played
+    done = arena(folder, "leaderboard", "--run", "nope")
+    assert done.returncode == 1
+    assert document["run"] in done.stderr
+
+
+def test_the_simulated_demo_plays_without_weights(tmp_path: Path) -> None:
+    done = arena(tmp_path, "demo", "--simulated")
+    assert done.returncode == 0, done.stderr
+    for words in ("share of A", "turns with", "missing", "sim/ada", "resolved"):
+        assert words in done.stdout
+
+
+def test_where_nothing_could_be_rated_the_exit_status_says_so(tmp_path: Path) -> None:
+    text = TOML.replace("skill=1", "error=1").replace("skill=0", "error=1").replace("skill=-1", "error=1")
+    (tmp_path / "small.toml").write_text(text, encoding="utf-8")
+    done = arena(tmp_path, "run", "small.toml")
+    assert done.returncode == 1
+    assert "no battle could be rated" in done.stderr
+
+
+def test_the_version_is_printed(tmp_path: Path) -> None:
+    assert arena(tmp_path, "--version").stdout.strip() == "0.1.0"
