@@ -125,9 +125,13 @@ def test_lone_surrogates_are_written_as_escapes() -> None:
         run.remember(KEY, CALL, Reply(text="a\udc80", outcome="ok"))
         recalled = run.recall(KEY)
         run.save_question(question(text="\ud800?"))
+        run.save_battle(battle("\udc80", a="\udc81"))
+        run.drop_unsaved()
         (loaded,) = run.reader.load_questions()
+        (played,) = run.reader.load_battles()
     assert recalled is not None
     assert (recalled.text, loaded.text) == ("a\\udc80", "\\ud800?")
+    assert (played.id, played.a) == ("\\udc80", "\\udc81")
 
 
 def question(**changes: Any) -> Question:
@@ -231,6 +235,24 @@ def test_saving_a_battle_again_replaces_it() -> None:
         run.save_battle(battle())
         assert run.reader.load_battles() == (battle(),)
         assert len(run.reader.rows("turns")) == 2
+
+
+def test_what_an_earlier_execution_played_and_this_one_did_not_can_be_dropped() -> None:
+    with Store(":memory:") as store:
+        with opened(store) as run:
+            run.save_question(question())
+            run.save_battle(battle("b1"))
+            run.save_battle(battle("b2", round=2))
+            run.remember(KEY, CALL, Reply(text="yes", outcome="ok"))
+        with opened(store) as run:
+            run.save_question(question())
+            run.save_battle(battle("b1"))
+            run.save_battle(battle("b3", round=2))
+            run.drop_unsaved()
+            assert [each.id for each in run.reader.load_battles()] == ["b1", "b3"]
+            assert len(run.reader.rows("turns")) == len(run.reader.rows("opinions")) * 2 == 4
+            assert run.reader.load_questions() == (question(),)
+            assert run.recall(KEY) is not None
 
 
 def test_battles_come_back_by_round_and_number_in_whatever_order_they_ended() -> None:

@@ -53,7 +53,7 @@ class Call:
         """
         parts = [
             identity,
-            self.messages,
+            [(role, len(content)) for role, content in self.messages],
             (self.sampling.temperature, self.sampling.top_k, self.sampling.top_p, self.sampling.min_p),
             self.max_tokens,
             self.noise.hex(),
@@ -65,7 +65,10 @@ class Call:
             self.schema,
         ]
         canonical = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-        return hashlib.blake2b(canonical.encode(), digest_size=32).digest()
+        # Texts follow as they are, since they are long; their lengths stand before them.
+        texts = [content for _, content in self.messages]
+        encoded = "".join([canonical, *texts]).encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(encoded, digest_size=32).digest()
 
 
 class Reply(Record):

@@ -64,7 +64,7 @@ class HostedBackend:
 
     def identity(self, model: Model) -> str:
         """Return the model string, its address and its options, secrets left out."""
-        return json.dumps([model.model, model.api_base, without_secrets(model.options)], sort_keys=True)
+        return json.dumps(without_secrets([model.model, model.api_base, model.options]), sort_keys=True)
 
     async def complete(self, call: Call) -> Reply:
         """Answer a call.
@@ -98,7 +98,7 @@ class HostedBackend:
         )
         try:
             response: Any = await retrying(send)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (whatever LiteLLM raises, this call has failed)
             outcome = outcome_of(error)
             said = f"no answer within {model.timeout:g} s" if isinstance(error, TimeoutError) else words_of(error)
             return Reply(outcome=outcome, detail=self._safe(said, model), retries=requests - 1)
@@ -150,6 +150,8 @@ class HostedBackend:
         return min(LONGEST_WAIT, wait) * (0.5 + self._jitter() / 2)
 
     def _safe(self, words: str, model: Model) -> str:
+        if not words:
+            return ""
         # Masked before it is cut, so that no half of a secret is left at the end.
         return masked(words, variable=model.api_key_env, options=model.options)[:DETAIL_LENGTH]
 
@@ -175,10 +177,9 @@ def missing_key(model: Model) -> str | None:
 
 
 def _context(name: str) -> int | None:
-    # LiteLLM raises a bare exception for a model that is not in its table.
     try:
         context = load_litellm().get_model_info(name).get("max_input_tokens")
-    except Exception:
+    except Exception:  # noqa: BLE001 (what LiteLLM raises for a model that is not in its table)
         return None
     return context if isinstance(context, int) else None
 

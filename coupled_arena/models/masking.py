@@ -14,6 +14,7 @@ SHORTEST = 6
 
 _SECRET_WORDS = frozenset({"key", "apikey", "token", "secret", "password", "authorization", "credentials", "bearer"})
 _SECRET_VARIABLE = re.compile(r"(API_?KEY|ACCESS_KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)(_ID)?$")
+_ADDRESS_USER = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 _BEARER = re.compile(r"(?i)\b(bearer\s+)[\w.~+/=-]{6,}|\bsk-[\w-]{6,}")
 
 
@@ -28,10 +29,10 @@ def names_secret(name: str) -> bool:
 
 
 def without_secrets(value: Any) -> Any:
-    """Return a copy of a tree of settings with the text under every secret name masked.
+    """Return a copy of a tree of settings with the text under every secret name masked, and users in addresses.
 
-    >>> without_secrets({"options": {"api_key": "abc", "seed": 1}})
-    {'options': {'api_key': '***', 'seed': 1}}
+    >>> without_secrets({"options": {"api_key": "abc", "seed": 1}, "api_base": "https://me:abc@host/v1"})
+    {'options': {'api_key': '***', 'seed': 1}, 'api_base': 'https://***@host/v1'}
     """
     if isinstance(value, Mapping):
         return {
@@ -40,21 +41,21 @@ def without_secrets(value: Any) -> Any:
         }
     if isinstance(value, (list, tuple)):
         return [without_secrets(part) for part in value]
-    return value
+    return _ADDRESS_USER.sub(MASK, value) if isinstance(value, str) else value
 
 
 def masked(text: str, *, variable: str | None = None, options: Mapping[str, Any] | None = None) -> str:
     """Return text with every secret this process knows replaced by `***`.
 
     Known are the values of environment variables named like keys, of `variable`, of secret names in `options`, and
-    anything written like a bearer token.
+    anything written like a bearer token or like a user in an address.
     """
     values = {value for name, value in os.environ.items() if name == variable or _SECRET_VARIABLE.search(name.upper())}
     values.update(_secrets_in(options or {}))
     for value in sorted(values, key=lambda value: (-len(value), value)):
         if len(value) >= SHORTEST:
             text = text.replace(value, MASK).replace(quote(value, safe=""), MASK)
-    return _BEARER.sub(lambda found: (found[1] or "") + MASK, text)
+    return _ADDRESS_USER.sub(MASK, _BEARER.sub(lambda found: (found[1] or "") + MASK, text))
 
 
 def _secrets_in(settings: Mapping[str, Any]) -> Iterator[str]:

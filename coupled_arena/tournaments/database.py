@@ -17,6 +17,12 @@ MEMORY = ":memory:"
 BUSY_SECONDS = 60.0
 """How long a write waits for another process that is writing another run."""
 
+CHECKPOINT_PAGES = 8192
+"""Pages of 4 KiB in the write-ahead log before they are copied to the file: replies touch the same ones often."""
+
+CACHE_KILOBYTES = 32_768
+"""Memory for pages."""
+
 
 def engine_for(path: Path | None) -> Engine:
     """Return an engine with one connection, without opening the file; None is a store in memory."""
@@ -32,6 +38,8 @@ def engine_for(path: Path | None) -> Engine:
     def configure(connection: sqlite3.Connection, record: object) -> None:
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KILOBYTES}")
 
     return engine
 

@@ -17,6 +17,7 @@ Format = Literal["jsonl", "csv", "parquet"]
 """Formats of exported files."""
 
 _FORMULA = re.compile(r"[=+\-@\t\r]")
+_ENDS_OF_LINE = re.compile("[\x85\u2028\u2029]")
 
 
 def export(run: RunReader, folder: str | os.PathLike[str], formats: Sequence[str] = ("jsonl",)) -> list[Path]:
@@ -75,10 +76,15 @@ def _jsonl(columns: Sequence[FrameColumn], rows: Sequence[tuple[Any, ...]]) -> b
                 column.name: json.loads(value) if column.kind == "json" and value is not None else value
                 for column, value in zip(columns, row, strict=True)
             }
-            yield json.dumps(values, ensure_ascii=False) + "\n"
+            yield _ENDS_OF_LINE.sub(_escape, json.dumps(values, ensure_ascii=False)) + "\n"
 
     # A lone surrogate becomes the escape that JSON has for it.
     return "".join(lines()).encode("utf-8", "backslashreplace")
+
+
+def _escape(found: re.Match[str]) -> str:
+    # Many programs split text at these too, which JSON leaves as they are.
+    return f"\\u{ord(found[0]):04x}"
 
 
 def _csv(columns: Sequence[FrameColumn], rows: Sequence[tuple[Any, ...]]) -> bytes:

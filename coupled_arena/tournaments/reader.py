@@ -46,6 +46,11 @@ class RunReader:
         return self._json_of("manifest")
 
     @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader of the leaderboard must know."""
+        return tuple(json.loads(self._run_column("caveats")))
+
+    @property
     def status(self) -> str:
         """What became of the run, as last written."""
         return str(self._run_column("status"))

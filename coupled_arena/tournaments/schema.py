@@ -19,7 +19,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import sqlite
 
-from coupled_arena.models.encoding import storable
 from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn, Usage
 
 VERSION = 1
@@ -38,6 +37,7 @@ runs = Table(
     Column("name", Text, nullable=False),
     Column("definition", Text, nullable=False),
     Column("manifest", Text, nullable=False),
+    Column("caveats", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("writer", Integer, nullable=False),
     Column("opened", Integer, nullable=False),
@@ -49,13 +49,14 @@ texts = Table(
     metadata,
     Column("digest", BLOB, primary_key=True),
     Column("content", Text, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 calls = Table(
     "calls",
     metadata,
     Column("number", Integer, primary_key=True),
-    Column("run", Text, ForeignKey("runs.id"), nullable=False, index=True),
+    Column("run", Text, ForeignKey("runs.id"), nullable=False),
     Column("key", BLOB, nullable=False),
     Column("model", Text, nullable=False),
     Column("noise", BLOB, nullable=False),
@@ -206,9 +207,9 @@ def question_row(run: str, question: Question) -> tuple[Any, ...]:
         question.id,
         question.domain,
         question.language,
-        storable(question.text),
+        question.text,
         question.author,
-        None if question.reference is None else storable(question.reference),
+        question.reference,
     )
 
 
@@ -259,7 +260,7 @@ def turn_row(run: str, battle: str, position: int, turn: Turn) -> tuple[Any, ...
         turn.usage.prompt_tokens,
         turn.usage.completion_tokens,
         turn.sharing,
-        storable(turn.detail),
+        turn.detail,
     )
 
 
@@ -294,13 +295,13 @@ def opinion_row(run: str, battle: str, position: int, opinion: Opinion) -> tuple
         opinion.verdict,
         opinion.status,
         opinion.carried,
-        storable(opinion.reasons),
+        opinion.reasons,
         as_json(opinion.probabilities),
         opinion.repairs,
         opinion.usage.prompt_tokens,
         opinion.usage.completion_tokens,
         opinion.sharing,
-        storable(opinion.detail),
+        opinion.detail,
     )
 
 
@@ -332,7 +333,7 @@ def decision_row(run: str, battle: str, decision: Decision) -> tuple[Any, ...]:
         as_json(decision.votes),
         as_json(decision.stages),
         as_json(decision.forfeited),
-        storable(decision.reason),
+        decision.reason,
     )
 
 

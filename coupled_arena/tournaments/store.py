@@ -1,59 +1,25 @@
 """Where runs live: an SQLite file with every call, question, battle and rating."""
 
-import hashlib
-import json
 import os
 import re
-import sqlite3
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from filelock import FileLock, Timeout
-from sqlalchemy import Connection, func, select
+from sqlalchemy import func, select
 
 from coupled_arena.errors import RunNotFound, StoreError, StoreLocked
-from coupled_arena.models.calls import Call, Reply
 from coupled_arena.models.encoding import storable
 from coupled_arena.models.masking import without_secrets
-from coupled_arena.records import Battle, Question, Usage
 from coupled_arena.tournaments import schema
-from coupled_arena.tournaments.database import MEMORY, engine_for, explained, explanation, prepare, transaction
+from coupled_arena.tournaments.database import MEMORY, engine_for, explained, prepare, transaction
 from coupled_arena.tournaments.reader import RunReader
+from coupled_arena.tournaments.run_store import RunStore, Status
 
-if TYPE_CHECKING:
-    from coupled_arena.tournaments.result import Row
-
-Status = Literal["running", "finished", "interrupted", "failed"]
-"""What became of a run; a run whose process is gone is `interrupted`."""
-
-REMEMBERED_TEXTS = 65_536
-"""How many digests of stored messages are kept before they are looked up again."""
-
-_REPLY_COLUMNS = (
-    "text, outcome, prompt_tokens, completion_tokens, cost, latency, reasoning, probabilities, sharing, detail, retries"
-)
-_CALL_COLUMNS = f"key, model, noise, sample, attempt, settings, messages, {_REPLY_COLUMNS}"
-_RECALL_OWN = f"SELECT {_REPLY_COLUMNS} FROM calls WHERE key = ? AND run = ?"
-_FIND_OTHER = (
-    "SELECT number, run FROM calls WHERE key = ? AND run <> ? AND outcome IN ('ok', 'truncated') "
-    "AND reused_from IS NULL ORDER BY number LIMIT 1"
-)
-_COPY = (
-    f"INSERT OR IGNORE INTO calls (run, reused_from, created, {_CALL_COLUMNS}) "
-    f"SELECT ?, ?, ?, {_CALL_COLUMNS} FROM calls WHERE number = ?"
-)
-_REMEMBER = schema.insertion(schema.calls, ignore=True, skip=("number",))
-_REMEMBER_TEXT = schema.insertion(schema.texts, ignore=True)
-_SAVE_TURN = schema.insertion(schema.turns)
-_SAVE_OPINION = schema.insertion(schema.opinions)
-_SAVE_DECISION = schema.insertion(schema.decisions)
-_SAVE_BATTLE = schema.insertion(schema.battles)
-_SAVE_QUESTION = schema.insertion(schema.questions)
-_RATING_COLUMNS = [column.name for column in schema.ratings.columns if column.name not in ("run", "round")]
-_SAVE_RATING = schema.insertion(schema.ratings)
+__all__ = ["RunInfo", "RunStore", "Status", "Store"]
 
 
 class RunInfo(NamedTuple):
@@ -112,9 +78,7 @@ class Store:
             self._engine.dispose()
             raise
 
-    def open_run(
-        self, digest: str, name: str, definition: Mapping[str, Any], manifest: Mapping[str, Any]
-    ) -> "RunStore":
+    def open_run(self, digest: str, name: str, definition: Mapping[str, Any], manifest: Mapping[str, Any]) -> RunStore:
         """Open the newest run of a definition for writing, or a new run if there is none.
 
         Args:
@@ -212,6 +176,7 @@ class Store:
                 name=storable(name),
                 definition=schema.as_json(without_secrets(definition)),
                 manifest=schema.as_json(without_secrets(manifest)),
+                caveats=schema.as_json([]),
                 status="running",
                 writer=os.getpid(),
                 opened=0,
@@ -237,181 +202,3 @@ class Store:
                 return False
         except Timeout:
             return True
-
-
-class RunStore:
-    """One run, open for writing; also the run's memo.
-
-    As a context manager it ends as `interrupted` if it is left by an exception before `finish`.
-    """
-
-    def __init__(
-        self, connection: Connection, where: str, run: str, lock: FileLock | None, clock: Callable[[], float]
-    ) -> None:
-        self.id = run
-        """Id of the run."""
-        self._connection = connection
-        self._where = where
-        self._lock = lock
-        self._clock = clock
-        self._texts: set[bytes] = set()
-        self._settings: dict[int, tuple[Any, str]] = {}
-        driver = connection.connection.driver_connection
-        if not isinstance(driver, sqlite3.Connection):
-            raise StoreError(f"{where}: is not reached through SQLite")
-        # Past SQLAlchemy, which would triple the cost of a call that is answered from the memo.
-        self._execute = driver.execute
-        self._execute_many = driver.executemany
-
-    @property
-    def reader(self) -> RunReader:
-        """What the run holds so far."""
-        return RunReader(self._connection, self._where, self.id)
-
-    def recall(self, key: bytes) -> Reply | None:
-        """Return this run's answer to a call, whatever its outcome, else another run's if it has text.
-
-        The other run's answer becomes this run's own.
-        """
-        try:
-            row = self._execute(_RECALL_OWN, (key, self.id)).fetchone()
-            if row is None:
-                other = self._execute(_FIND_OTHER, (key, self.id)).fetchone()
-                if other is None:
-                    return None
-                number, source = other
-                self._execute(_COPY, (self.id, source, self._clock(), number))
-                row = self._execute(_RECALL_OWN, (key, self.id)).fetchone()
-        except sqlite3.Error as error:
-            raise explanation(self._where, error) from error
-        text, outcome, read, written, cost, latency, reasoning, probabilities, sharing, detail, retries = row
-        return Reply(
-            text=text,
-            outcome=outcome,
-            usage=Usage(prompt_tokens=read, completion_tokens=written),
-            cost=cost,
-            latency=latency,
-            reasoning=reasoning,
-            probabilities=json.loads(probabilities) if probabilities != "{}" else {},
-            sharing=sharing,
-            detail=detail,
-            retries=retries,
-        )
-
-    def remember(self, key: bytes, call: Call, reply: Reply) -> None:
-        """Store an answer in a transaction of its own; the first one for a key stays."""
-        messages, new = self._stored_messages(call)
-        row = (
-            self.id,
-            key,
-            call.model.name,
-            call.noise,
-            call.sample,
-            call.attempt,
-            _settings_of(call),
-            messages,
-            storable(reply.text),
-            reply.outcome,
-            reply.usage.prompt_tokens,
-            reply.usage.completion_tokens,
-            reply.cost,
-            reply.latency,
-            storable(reply.reasoning),
-            schema.as_json(reply.probabilities) if reply.probabilities else "{}",
-            reply.sharing,
-            storable(reply.detail),
-            reply.retries,
-            None,
-            self._clock(),
-        )
-        try:
-            self._execute("BEGIN IMMEDIATE")
-            try:
-                self._execute_many(_REMEMBER_TEXT, new)
-                self._execute(_REMEMBER, row)
-                self._execute("COMMIT")
-            except BaseException:
-                self._execute("ROLLBACK")
-                raise
-        except sqlite3.Error as error:
-            raise explanation(self._where, error) from error
-        self._texts.update(digest for digest, _ in new)
-
-    def save_question(self, question: Question) -> None:
-        """Store a question, or what it has become."""
-        with explained(self._where), transaction(self._connection):
-            self._execute("DELETE FROM questions WHERE run = ? AND id = ?", (self.id, question.id))
-            self._execute(_SAVE_QUESTION, schema.question_row(self.id, question))
-
-    def save_battle(self, battle: Battle) -> None:
-        """Store a battle with its turns, opinions and decision, or what it has become."""
-        run, name = self.id, battle.id
-        with explained(self._where), transaction(self._connection):
-            self._execute("DELETE FROM battles WHERE run = ? AND id = ?", (run, name))
-            self._execute(_SAVE_BATTLE, schema.battle_row(run, battle))
-            self._execute_many(_SAVE_TURN, [schema.turn_row(run, name, i, turn) for i, turn in enumerate(battle.turns)])
-            self._execute_many(
-                _SAVE_OPINION, [schema.opinion_row(run, name, i, opinion) for i, opinion in enumerate(battle.opinions)]
-            )
-            self._execute(_SAVE_DECISION, schema.decision_row(run, name, battle.decision))
-
-    def save_ratings(self, number: int, rows: "Iterable[Row]") -> None:
-        """Store the leaderboard after a round, or what it has become."""
-        lines = [(self.id, number, *(getattr(row, name) for name in _RATING_COLUMNS)) for row in rows]
-        with explained(self._where), transaction(self._connection):
-            self._execute("DELETE FROM ratings WHERE run = ? AND round = ?", (self.id, number))
-            self._execute_many(_SAVE_RATING, lines)
-
-    def finish(self, status: Status) -> None:
-        """Say what became of the run."""
-        with explained(self._where), transaction(self._connection):
-            self._execute("UPDATE runs SET status = ? WHERE id = ?", (status, self.id))
-
-    def close(self) -> None:
-        """Let another process write the run."""
-        if self._lock is not None:
-            self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            if error is not None and self.reader.status == "running":
-                self.finish("interrupted")
-        finally:
-            self.close()
-
-    def _stored_messages(self, call: Call) -> tuple[str, list[tuple[bytes, str]]]:
-        # A debate sends the same texts again and again: each is stored once and named by its digest.
-        if len(self._texts) > REMEMBERED_TEXTS:
-            self._texts.clear()
-        named, new = [], []
-        for role, content in call.messages:
-            clean = storable(content)
-            digest = hashlib.blake2b(clean.encode(), digest_size=16).digest()
-            named.append((role, digest.hex()))
-            if digest not in self._texts:
-                new.append((digest, clean))
-        return schema.as_json(named), new
-
-
-def _settings_of(call: Call) -> str:
-    sampling = call.sampling
-    settings: dict[str, Any] = {
-        "temperature": sampling.temperature,
-        "top_k": sampling.top_k,
-        "top_p": sampling.top_p,
-        "min_p": sampling.min_p,
-        "max_tokens": call.max_tokens,
-        "prefix": call.prefix,
-        "stop": call.stop,
-        "choices": call.choices,
-        "schema": call.schema,
-        "model": call.model.model,
-        "api_base": call.model.api_base,
-        "options": without_secrets(call.model.options),
-    }
-    return schema.as_json({name: value for name, value in settings.items() if value not in (None, "", (), {})})

@@ -1,0 +1,262 @@
+"""One run of a store, open for writing: the memo of its gateway, and what it comes to."""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from filelock import FileLock
+from sqlalchemy import Connection
+
+from coupled_arena.errors import StoreError
+from coupled_arena.models.calls import Call, Reply
+from coupled_arena.models.encoding import storable
+from coupled_arena.models.masking import without_secrets
+from coupled_arena.records import Battle, Question, Usage
+from coupled_arena.tournaments import schema
+from coupled_arena.tournaments.database import explained, explanation, transaction
+from coupled_arena.tournaments.reader import RunReader
+
+if TYPE_CHECKING:
+    from coupled_arena.tournaments.result import Row
+
+Status = Literal["running", "finished", "interrupted", "failed"]
+"""What became of a run; a run whose process is gone is `interrupted`."""
+
+REMEMBERED_TEXTS = 4096
+"""How many stored messages keep their digests at hand before the table is emptied."""
+
+_REPLY_COLUMNS = (
+    "text, outcome, prompt_tokens, completion_tokens, cost, latency, reasoning, probabilities, sharing, detail, retries"
+)
+_CALL_COLUMNS = f"key, model, noise, sample, attempt, settings, messages, {_REPLY_COLUMNS}"
+_RECALL_OWN = f"SELECT {_REPLY_COLUMNS} FROM calls WHERE key = ? AND run = ?"
+_FIND_OTHER = (
+    "SELECT number, run FROM calls WHERE key = ? AND run <> ? AND outcome IN ('ok', 'truncated') "
+    "AND reused_from IS NULL ORDER BY number LIMIT 1"
+)
+_COPY = (
+    f"INSERT OR IGNORE INTO calls (run, reused_from, created, {_CALL_COLUMNS}) "
+    f"SELECT ?, ?, ?, {_CALL_COLUMNS} FROM calls WHERE number = ?"
+)
+_REMEMBER = schema.insertion(schema.calls, ignore=True, skip=("number",))
+_REMEMBER_TEXT = schema.insertion(schema.texts, ignore=True)
+_SAVE_TURN = schema.insertion(schema.turns)
+_SAVE_OPINION = schema.insertion(schema.opinions)
+_SAVE_DECISION = schema.insertion(schema.decisions)
+_SAVE_BATTLE = schema.insertion(schema.battles)
+_SAVE_QUESTION = schema.insertion(schema.questions)
+_RATING_COLUMNS = [column.name for column in schema.ratings.columns if column.name not in ("run", "round")]
+_SAVE_RATING = schema.insertion(schema.ratings)
+
+
+class RunStore:
+    """One run, open for writing; also the run's memo.
+
+    As a context manager it ends as `interrupted` if it is left by an exception before `finish`.
+    """
+
+    def __init__(
+        self, connection: Connection, where: str, run: str, lock: FileLock | None, clock: Callable[[], float]
+    ) -> None:
+        self.id = run
+        """Id of the run."""
+        self._connection = connection
+        self._where = where
+        self._lock = lock
+        self._clock = clock
+        self._texts: dict[str, str] = {}
+        self._saved: dict[str, set[str | int]] = {"questions": set(), "battles": set(), "ratings": set()}
+        driver = connection.connection.driver_connection
+        if not isinstance(driver, sqlite3.Connection):
+            raise StoreError(f"{where}: is not reached through SQLite")
+        # Past SQLAlchemy, which would triple the cost of a call that is answered from the memo.
+        self._execute = driver.execute
+        self._execute_many = driver.executemany
+
+    @property
+    def reader(self) -> RunReader:
+        """What the run holds so far."""
+        return RunReader(self._connection, self._where, self.id)
+
+    def recall(self, key: bytes) -> Reply | None:
+        """Return this run's answer to a call, whatever its outcome, else another run's if it has text.
+
+        The other run's answer becomes this run's own.
+        """
+        try:
+            row = self._execute(_RECALL_OWN, (key, self.id)).fetchone()
+            if row is None:
+                other = self._execute(_FIND_OTHER, (key, self.id)).fetchone()
+                if other is None:
+                    return None
+                number, source = other
+                self._execute(_COPY, (self.id, source, self._clock(), number))
+                row = self._execute(_RECALL_OWN, (key, self.id)).fetchone()
+        except sqlite3.Error as error:
+            raise explanation(self._where, error) from error
+        text, outcome, read, written, cost, latency, reasoning, probabilities, sharing, detail, retries = row
+        return Reply(
+            text=text,
+            outcome=outcome,
+            usage=Usage(prompt_tokens=read, completion_tokens=written),
+            cost=cost,
+            latency=latency,
+            reasoning=reasoning,
+            probabilities=json.loads(probabilities) if probabilities != "{}" else {},
+            sharing=sharing,
+            detail=detail,
+            retries=retries,
+        )
+
+    def remember(self, key: bytes, call: Call, reply: Reply) -> None:
+        """Store an answer in a transaction of its own; the first one for a key stays."""
+        messages, new = self._stored_messages(call)
+        row = (
+            self.id,
+            key,
+            call.model.name,
+            call.noise,
+            call.sample,
+            call.attempt,
+            _settings_of(call),
+            messages,
+            reply.text,
+            reply.outcome,
+            reply.usage.prompt_tokens,
+            reply.usage.completion_tokens,
+            reply.cost,
+            reply.latency,
+            reply.reasoning,
+            schema.as_json(reply.probabilities) if reply.probabilities else "{}",
+            reply.sharing,
+            reply.detail,
+            reply.retries,
+            None,
+            self._clock(),
+        )
+        try:
+            self._execute("BEGIN IMMEDIATE")
+            try:
+                self._execute_many(_REMEMBER_TEXT, new)
+                self._execute(_REMEMBER, _clean(row))
+                self._execute("COMMIT")
+            except BaseException:
+                self._execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            raise explanation(self._where, error) from error
+        self._texts.update((text, digest.hex()) for digest, text in new)
+
+    def save_question(self, question: Question) -> None:
+        """Store a question, or what it has become."""
+        name = storable(question.id)
+        with explained(self._where), transaction(self._connection):
+            self._execute("DELETE FROM questions WHERE run = ? AND id = ?", (self.id, name))
+            self._execute(_SAVE_QUESTION, _clean(schema.question_row(self.id, question)))
+        self._saved["questions"].add(name)
+
+    def save_battle(self, battle: Battle) -> None:
+        """Store a battle with its turns, opinions and decision, or what it has become."""
+        run, name = self.id, storable(battle.id)
+        with explained(self._where), transaction(self._connection):
+            self._execute("DELETE FROM battles WHERE run = ? AND id = ?", (run, name))
+            self._execute(_SAVE_BATTLE, _clean(schema.battle_row(run, battle)))
+            self._execute_many(
+                _SAVE_TURN, [_clean(schema.turn_row(run, name, i, turn)) for i, turn in enumerate(battle.turns)]
+            )
+            self._execute_many(
+                _SAVE_OPINION,
+                [_clean(schema.opinion_row(run, name, i, opinion)) for i, opinion in enumerate(battle.opinions)],
+            )
+            self._execute(_SAVE_DECISION, _clean(schema.decision_row(run, name, battle.decision)))
+        self._saved["battles"].add(name)
+
+    def save_ratings(self, number: int, rows: "Iterable[Row]") -> None:
+        """Store the leaderboard after a round, or what it has become."""
+        lines = [_clean((self.id, number, *(getattr(row, name) for name in _RATING_COLUMNS))) for row in rows]
+        with explained(self._where), transaction(self._connection):
+            self._execute("DELETE FROM ratings WHERE run = ? AND round = ?", (self.id, number))
+            self._execute_many(_SAVE_RATING, lines)
+        self._saved["ratings"].add(number)
+
+    def drop_unsaved(self) -> None:
+        """Forget the questions, battles and ratings that were not saved since the run was opened.
+
+        For the end of a whole execution: where failed calls were asked again, later rounds may be paired otherwise, and
+        what an earlier execution played in their place is no part of the run any more. Calls are kept.
+        """
+        with explained(self._where), transaction(self._connection):
+            for table, column in (("questions", "id"), ("battles", "id"), ("ratings", "round")):
+                stored = self._execute(f"SELECT DISTINCT {column} FROM {table} WHERE run = ?", (self.id,)).fetchall()
+                stale = [(self.id, name) for (name,) in stored if name not in self._saved[table]]
+                self._execute_many(f"DELETE FROM {table} WHERE run = ? AND {column} = ?", stale)
+
+    def finish(self, status: Status, caveats: Sequence[str] = ()) -> None:
+        """Say what became of the run, and what a reader of its leaderboard must know."""
+        with explained(self._where), transaction(self._connection):
+            self._execute(
+                "UPDATE runs SET status = ?, caveats = ? WHERE id = ?", (status, schema.as_json(list(caveats)), self.id)
+            )
+
+    def close(self) -> None:
+        """Let another process write the run."""
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is not None and self.reader.status == "running":
+                self.finish("interrupted")
+        finally:
+            self.close()
+
+    def _stored_messages(self, call: Call) -> tuple[str, list[tuple[bytes, str]]]:
+        """Return the chat as JSON that names each text by its digest, and the texts that may be new."""
+        # A debate sends the same texts again and again: each is digested and stored once.
+        if len(self._texts) > REMEMBERED_TEXTS:
+            self._texts.clear()
+        named, new = [], []
+        for role, content in call.messages:
+            digest = self._texts.get(content)
+            if digest is None:
+                clean = storable(content)
+                binary = hashlib.blake2b(clean.encode(), digest_size=16).digest()
+                digest = binary.hex()
+                new.append((binary, clean))
+            named.append((role, digest))
+        return schema.as_json(named), new
+
+
+def _clean(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    # The driver refuses lone surrogates, and a model or a file may hold them anywhere.
+    return tuple(storable(value) if isinstance(value, str) else value for value in row)
+
+
+_UNSET: tuple[Any, ...] = (None, "", (), {})
+
+
+def _settings_of(call: Call) -> str:
+    sampling = call.sampling
+    settings: dict[str, Any] = {
+        "temperature": sampling.temperature,
+        "top_k": sampling.top_k,
+        "top_p": sampling.top_p,
+        "min_p": sampling.min_p,
+        "max_tokens": call.max_tokens,
+        "prefix": call.prefix,
+        "stop": call.stop,
+        "choices": call.choices,
+        "schema": call.schema,
+        "model": call.model.model,
+        "api_base": call.model.api_base,
+        "options": call.model.options,
+    }
+    return schema.as_json(without_secrets({name: value for name, value in settings.items() if value not in _UNSET}))
