@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from coupled_arena.coupling import Sampler, Vocabulary, choose
-from coupled_arena.errors import EngineFault
+from coupled_arena.errors import EngineFault, ModelUnavailable
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.local.cache import ModelCache
 from coupled_arena.models.local.canonical import CUT, Evaluator, last_cut
@@ -46,7 +46,7 @@ def open_llama(path: Path, context: int, threads: ThreadChoice) -> Engine:
     return LlamaEngine(path, context, threads)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Request:
     """A call on its way through the queue."""
 
@@ -58,7 +58,7 @@ class _Request:
     def pause(self) -> None:
         """Abandon the work if nobody waits for it any more."""
         if self.withdrawn.is_set():
-            raise CancelledError
+            raise ModelUnavailable(f"{self.path}: the call was given up before it was answered")
 
 
 class LocalBackend:
@@ -95,8 +95,7 @@ class LocalBackend:
         self._shelf = Shelf(self.settings.memory_bytes, self._charge, self._load)
         self._paths: dict[str, Path] = {}
         self._headers: dict[Path, Header] = {}
-        self._requests: set[int] = set()
-        self._events: dict[int, threading.Event] = {}
+        self._requests: set[_Request] = set()
 
     def prepare(self, models: Sequence[Model]) -> None:
         """Make sure that models can be asked: find their files, derive their variants, read their headers.
@@ -133,24 +132,24 @@ class LocalBackend:
         """Answer a call.
 
         Raises:
-            ModelUnavailable: the model cannot be loaded.
+            ModelUnavailable: the model cannot be loaded, or the backend was closed meanwhile.
             EngineFault: it failed in the middle of its work.
         """
         began = time.monotonic()
         request = _Request(call, self._path(call.model))
         future = self._queue.submit(partial(self._answer, request), partial(self._rank, request))
-        self._events[id(request)] = request.withdrawn
+        self._requests.add(request)
         try:
             reply = await asyncio.wrap_future(future)
         finally:
             request.withdrawn.set()
-            del self._events[id(request)]
+            self._requests.discard(request)
         return reply.model_copy(update={"latency": time.monotonic() - began})
 
     async def aclose(self) -> None:
         """Abandon what is being computed and unload every model."""
-        for event in self._events.values():
-            event.set()
+        for request in self._requests:
+            request.withdrawn.set()
         closing: Future[None] = self._queue.submit(self._shelf.clear, lambda: float("inf"))
         await asyncio.wrap_future(closing)
 
@@ -194,13 +193,15 @@ class LocalBackend:
 
     def _answer(self, request: _Request) -> Reply:
         request.pause()
+        if not request.call.messages and not request.call.prefix:
+            return Reply(outcome="failed", detail="the prompt is empty: there is nothing to answer or to continue")
         loaded = self._shelf.get(request.path)
         prompt = self._prompt(request, loaded)
         call, engine = request.call, loaded.evaluator.engine
         room = max((len(engine.tokenize(choice)) for choice in call.choices), default=call.max_tokens)
         if len(prompt) + room > engine.context:
             detail = f"the prompt has {len(prompt)} tokens and the reply up to {room}; the context is {engine.context}"
-            return Reply(outcome="failed", detail=detail, usage=Usage())
+            return Reply(outcome="failed", detail=detail)
         try:
             return self._choose(request, loaded) if call.choices else self._generate(request, loaded)
         except EngineFault:

@@ -71,7 +71,7 @@ def _pieces(messages: Sequence[Message], template: Template) -> list[tuple[str, 
     keys = [f"\ue000{index}\ue001" if body else "" for index, body in enumerate(bodies)]
     rendered = template(
         [
-            Message(message.role, message.content.replace(body, key, 1) if body else "")
+            Message(message.role, message.content.replace(body, key, 1) if body else message.content)
             for message, body, key in zip(messages, bodies, keys, strict=True)
         ]
     )

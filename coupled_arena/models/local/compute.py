@@ -4,6 +4,7 @@ Engines work in a thread of their own, so that an event loop is never blocked. O
 reuse most goes first; replies do not depend on the order.
 """
 
+import math
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -38,7 +39,7 @@ class ComputeQueue:
         Args:
             work: what to do; its result or exception becomes the future's.
             rank: asked in the working thread before every choice of what to do next; the highest goes first, equals in
-                the order of their arrival. It must not raise.
+                the order of their arrival. Work whose rank raises goes first too, and shows what is wrong.
 
         Returns:
             A future; cancelling it withdraws work that has not begun.
@@ -57,8 +58,7 @@ class ComputeQueue:
                 continue
             try:
                 result = piece.work()
-            except BaseException as error:
-                # Whatever it is, it belongs to whoever waits for the result.
+            except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to whoever waits
                 piece.future.set_exception(error)
             else:
                 piece.future.set_result(result)
@@ -72,12 +72,19 @@ class ComputeQueue:
         # Outside the lock, since a rank may take a while and must not hold up the event loop.
         best = next((piece for piece in waiting if piece.passed >= PATIENCE), None)
         if best is None:
-            best = waiting[0] if len(waiting) == 1 else max(waiting, key=lambda piece: piece.rank())
+            best = waiting[0] if len(waiting) == 1 else max(waiting, key=_rank)
         with self._lock:
             self._waiting.remove(best)
         for piece in waiting[: waiting.index(best)]:
             piece.passed += 1
         return best
+
+
+def _rank(piece: _Piece) -> float:
+    try:
+        return piece.rank()
+    except Exception:  # noqa: BLE001 - the queue serves everybody, and must outlive one caller's mistake
+        return math.inf
 
 
 QUEUE = ComputeQueue()

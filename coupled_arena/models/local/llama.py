@@ -57,7 +57,7 @@ class LlamaEngine:
         lib = self._lib
         self._model = lib.llama_model_load_from_file(str(self._path).encode(), lib.llama_model_default_params())
         if not self._model:
-            raise ModelUnavailable(f"{self._path}: llama.cpp cannot load it: {_last(complaints)}")
+            raise ModelUnavailable(f"{self._path}: llama.cpp cannot load it: {_reason(complaints)}")
         unfit = [
             kind for kind in ("recurrent", "hybrid", "diffusion") if getattr(lib, f"llama_model_is_{kind}")(self._model)
         ]
@@ -71,7 +71,7 @@ class LlamaEngine:
             parameters.words[index] = value
         self._state = lib.llama_init_from_model(self._model, parameters)
         if not self._state:
-            raise ModelUnavailable(f"{self._path}: llama.cpp cannot make a context: {_last(complaints)}")
+            raise ModelUnavailable(f"{self._path}: llama.cpp cannot make a context: {_reason(complaints)}")
         self.context = min(lib.llama_n_ctx_seq(self._state), parameters.words[0])
 
     def _read_vocabulary(self) -> None:
@@ -100,14 +100,11 @@ class LlamaEngine:
 
     def tokenize(self, text: str) -> list[int]:
         """Return the tokens of a plain text; nothing in it is read as a control token."""
-        return self._tokenize(text, special=False)
-
-    def _tokenize(self, text: str, *, special: bool) -> list[int]:
         data = text.encode("utf-8", "replace")
         room = len(data) + 8
         while True:
             buffer = (ctypes.c_int32 * room)()
-            count = self._lib.llama_tokenize(self._vocabulary, data, len(data), buffer, room, False, special)
+            count = self._lib.llama_tokenize(self._vocabulary, data, len(data), buffer, room, False, False)
             if count >= 0:
                 return buffer[:count]
             if -count <= room:
@@ -222,5 +219,6 @@ class LlamaEngine:
             self._model = None
 
 
-def _last(complaints: list[str]) -> str:
-    return complaints[-1] if complaints else "it does not say why"
+def _reason(complaints: list[str]) -> str:
+    # The first is the cause; what follows says that something failed.
+    return complaints[0] if complaints else "it does not say why"

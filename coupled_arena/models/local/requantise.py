@@ -83,7 +83,7 @@ def _plan(gguf: Any, info: TensorInfo, wanted: int) -> _Plan:
 
 def _size(gguf: Any, info: TensorInfo, kind: int) -> int:
     block, block_bytes = gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType(kind)]
-    return int(np.prod(info.shape, dtype=np.int64)) // block * block_bytes
+    return int(np.prod(info.shape, dtype=np.int64)) // int(block) * int(block_bytes)
 
 
 def _check_whole(file: GgufFile, plans: list[_Plan]) -> None:
