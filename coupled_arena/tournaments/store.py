@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from filelock import FileLock, Timeout
-from sqlalchemy import func, select
+from sqlalchemy import Table, func, select
 
 from coupled_arena.errors import RunNotFound, StoreError, StoreLocked
 from coupled_arena.models.encoding import storable
@@ -113,16 +113,13 @@ class Store:
 
     def runs(self) -> list[RunInfo]:
         """Return every run, the one opened last first."""
-        battles = select(func.count()).where(schema.battles.c.run == schema.runs.c.id).scalar_subquery()
-        calls = select(func.count()).where(schema.calls.c.run == schema.runs.c.id).scalar_subquery()
         run = schema.runs.c
         with explained(self._where):
             rows = self._connection.execute(
-                select(run.id, run.name, run.digest, run.status, run.created, battles, calls).order_by(
-                    run.opened.desc()
-                )
+                select(run.id, run.name, run.digest, run.status, run.created).order_by(run.opened.desc())
             ).all()
-        infos = [RunInfo._make(row) for row in rows]
+            battles, calls = self._counted(schema.battles), self._counted(schema.calls)
+        infos = [RunInfo(*row, battles.get(row.id, 0), calls.get(row.id, 0)) for row in rows]
         return [
             info._replace(status="interrupted") if info.status == "running" and not self._held(info.id) else info
             for info in infos
@@ -156,6 +153,10 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _counted(self, table: Table) -> dict[str, int]:
+        counted = self._connection.execute(select(table.c.run, func.count()).group_by(table.c.run))
+        return dict(counted.tuples().all())
 
     def _newest(self, digest: str) -> str | None:
         table = schema.runs.c
