@@ -156,7 +156,7 @@ class Store:
 
     def _counted(self, table: Table) -> dict[str, int]:
         counted = self._connection.execute(select(table.c.run, func.count()).group_by(table.c.run))
-        return dict(counted.tuples().all())
+        return {row[0]: row[1] for row in counted}
 
     def _newest(self, digest: str) -> str | None:
         table = schema.runs.c
