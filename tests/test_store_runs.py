@@ -418,6 +418,21 @@ def test_a_store_that_may_not_be_written_says_so(tmp_path: Path) -> None:
         run._execute("PRAGMA query_only = OFF")
 
 
+def test_a_full_disk_says_so_and_loses_nothing_answered(tmp_path: Path) -> None:
+    with Store(tmp_path / "runs.db") as store, opened(store) as run:
+        run.remember(KEY, CALL, Reply(text="kept", outcome="ok"))
+        (pages,) = run._execute("PRAGMA page_count").fetchone()
+        run._execute(f"PRAGMA max_page_count = {pages}")
+        big = Call(CALL.model, (Message("user", "x" * 1_000_000),), Sampling(), 10, bytes(16))
+        with pytest.raises(StoreError, match="the disk is full; make room and run again"):
+            run.remember(b"l" * 32, big, Reply(text="y" * 1_000_000, outcome="ok"))
+        with pytest.raises(StoreError, match="the disk is full; make room and run again"):
+            run.save_question(question(text="x" * 1_000_000))
+        recalled = run.recall(KEY)
+    assert recalled is not None
+    assert recalled.text == "kept"
+
+
 def test_a_missing_folder_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="check that its folder exists"):
         Store(tmp_path / "no" / "runs.db")

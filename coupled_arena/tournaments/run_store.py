@@ -4,6 +4,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -28,14 +29,18 @@ Status = Literal["running", "finished", "interrupted", "failed"]
 REMEMBERED_TEXTS = 4096
 """How many stored messages keep their digests at hand before the table is emptied."""
 
+REMEMBERED_SETTINGS = 1024
+"""How many settings of calls are kept as JSON before the table is emptied."""
+
+_UNSET: tuple[Any, ...] = (None, "", (), {})
 _REPLY_COLUMNS = (
     "text, outcome, prompt_tokens, completion_tokens, cost, latency, reasoning, probabilities, sharing, detail, retries"
 )
 _CALL_COLUMNS = f"key, model, noise, sample, attempt, settings, messages, {_REPLY_COLUMNS}"
-_RECALL_OWN = f"SELECT {_REPLY_COLUMNS} FROM calls WHERE key = ? AND run = ?"
-_FIND_OTHER = (
-    "SELECT number, run FROM calls WHERE key = ? AND run <> ? AND outcome IN ('ok', 'truncated') "
-    "AND reused_from IS NULL ORDER BY number LIMIT 1"
+_RECALL = (
+    f"SELECT run, number, {_REPLY_COLUMNS} FROM calls "
+    "WHERE key = ? AND (run = ? OR (outcome IN ('ok', 'truncated') AND reused_from IS NULL)) "
+    "ORDER BY run <> ?, number LIMIT 1"
 )
 _COPY = (
     f"INSERT OR IGNORE INTO calls (run, reused_from, created, {_CALL_COLUMNS}) "
@@ -68,6 +73,7 @@ class RunStore:
         self._lock = lock
         self._clock = clock
         self._texts: dict[str, str] = {}
+        self._settings: dict[tuple[Any, ...], tuple[Call, str]] = {}
         self._saved: dict[str, set[str | int]] = {"questions": set(), "battles": set(), "ratings": set()}
         driver = connection.connection.driver_connection
         if not isinstance(driver, sqlite3.Connection):
@@ -87,17 +93,15 @@ class RunStore:
         The other run's answer becomes this run's own.
         """
         try:
-            row = self._execute(_RECALL_OWN, (key, self.id)).fetchone()
+            row = self._execute(_RECALL, (key, self.id, self.id)).fetchone()
             if row is None:
-                other = self._execute(_FIND_OTHER, (key, self.id)).fetchone()
-                if other is None:
-                    return None
-                number, source = other
-                self._execute(_COPY, (self.id, source, self._clock(), number))
-                row = self._execute(_RECALL_OWN, (key, self.id)).fetchone()
+                return None
+            run, number, *answer = row
+            if run != self.id:
+                self._execute(_COPY, (self.id, run, self._clock(), number))
         except sqlite3.Error as error:
             raise explanation(self._where, error) from error
-        text, outcome, read, written, cost, latency, reasoning, probabilities, sharing, detail, retries = row
+        text, outcome, read, written, cost, latency, reasoning, probabilities, sharing, detail, retries = answer
         return Reply(
             text=text,
             outcome=outcome,
@@ -114,14 +118,14 @@ class RunStore:
     def remember(self, key: bytes, call: Call, reply: Reply) -> None:
         """Store an answer in a transaction of its own; the first one for a key stays."""
         messages, new = self._stored_messages(call)
-        row = (
+        row = _clean(
             self.id,
             key,
             call.model.name,
             call.noise,
             call.sample,
             call.attempt,
-            _settings_of(call),
+            self._stored_settings(call),
             messages,
             reply.text,
             reply.outcome,
@@ -138,14 +142,19 @@ class RunStore:
             self._clock(),
         )
         try:
-            self._execute("BEGIN IMMEDIATE")
-            try:
-                self._execute_many(_REMEMBER_TEXT, new)
-                self._execute(_REMEMBER, _clean(row))
-                self._execute("COMMIT")
-            except BaseException:
-                self._execute("ROLLBACK")
-                raise
+            if new:
+                self._execute("BEGIN IMMEDIATE")
+                try:
+                    self._execute_many(_REMEMBER_TEXT, new)
+                    self._execute(_REMEMBER, row)
+                    self._execute("COMMIT")
+                except BaseException:
+                    # A full disk makes SQLite roll back by itself; what went wrong is the first error.
+                    with suppress(sqlite3.Error):
+                        self._execute("ROLLBACK")
+                    raise
+            else:
+                self._execute(_REMEMBER, row)
         except sqlite3.Error as error:
             raise explanation(self._where, error) from error
         self._texts.update((text, digest.hex()) for digest, text in new)
@@ -155,7 +164,7 @@ class RunStore:
         name = storable(question.id)
         with explained(self._where), transaction(self._connection):
             self._execute("DELETE FROM questions WHERE run = ? AND id = ?", (self.id, name))
-            self._execute(_SAVE_QUESTION, _clean(schema.question_row(self.id, question)))
+            self._execute(_SAVE_QUESTION, _clean(*schema.question_row(self.id, question)))
         self._saved["questions"].add(name)
 
     def save_battle(self, battle: Battle) -> None:
@@ -163,20 +172,20 @@ class RunStore:
         run, name = self.id, storable(battle.id)
         with explained(self._where), transaction(self._connection):
             self._execute("DELETE FROM battles WHERE run = ? AND id = ?", (run, name))
-            self._execute(_SAVE_BATTLE, _clean(schema.battle_row(run, battle)))
+            self._execute(_SAVE_BATTLE, _clean(*schema.battle_row(run, battle)))
             self._execute_many(
-                _SAVE_TURN, [_clean(schema.turn_row(run, name, i, turn)) for i, turn in enumerate(battle.turns)]
+                _SAVE_TURN, [_clean(*schema.turn_row(run, name, i, turn)) for i, turn in enumerate(battle.turns)]
             )
             self._execute_many(
                 _SAVE_OPINION,
-                [_clean(schema.opinion_row(run, name, i, opinion)) for i, opinion in enumerate(battle.opinions)],
+                [_clean(*schema.opinion_row(run, name, i, opinion)) for i, opinion in enumerate(battle.opinions)],
             )
-            self._execute(_SAVE_DECISION, _clean(schema.decision_row(run, name, battle.decision)))
+            self._execute(_SAVE_DECISION, _clean(*schema.decision_row(run, name, battle.decision)))
         self._saved["battles"].add(name)
 
     def save_ratings(self, number: int, rows: "Iterable[Row]") -> None:
         """Store the leaderboard after a round, or what it has become."""
-        lines = [_clean((self.id, number, *(getattr(row, name) for name in _RATING_COLUMNS))) for row in rows]
+        lines = [_clean(self.id, number, *(getattr(row, name) for name in _RATING_COLUMNS)) for row in rows]
         with explained(self._where), transaction(self._connection):
             self._execute("DELETE FROM ratings WHERE run = ? AND round = ?", (self.id, number))
             self._execute_many(_SAVE_RATING, lines)
@@ -234,18 +243,25 @@ class RunStore:
             named.append((role, digest))
         return schema.as_json(named), new
 
+    def _stored_settings(self, call: Call) -> str:
+        # Models and schemas are compared by identity, which is safe as long as a call that holds them is kept.
+        key = (id(call.model), id(call.schema), call.sampling, call.max_tokens, call.prefix, call.stop, call.choices)
+        known = self._settings.get(key)
+        if known is None:
+            if len(self._settings) >= REMEMBERED_SETTINGS:
+                self._settings.clear()
+            known = self._settings[key] = (call, schema.as_json(without_secrets(_settings_of(call))))
+        return known[1]
 
-def _clean(row: tuple[Any, ...]) -> tuple[Any, ...]:
+
+def _clean(*row: Any) -> tuple[Any, ...]:
     # The driver refuses lone surrogates, and a model or a file may hold them anywhere.
-    return tuple(storable(value) if isinstance(value, str) else value for value in row)
+    return tuple([storable(value) if isinstance(value, str) else value for value in row])
 
 
-_UNSET: tuple[Any, ...] = (None, "", (), {})
-
-
-def _settings_of(call: Call) -> str:
+def _settings_of(call: Call) -> dict[str, Any]:
     sampling = call.sampling
-    settings: dict[str, Any] = {
+    settings = {
         "temperature": sampling.temperature,
         "top_k": sampling.top_k,
         "top_p": sampling.top_p,
@@ -259,4 +275,4 @@ def _settings_of(call: Call) -> str:
         "api_base": call.model.api_base,
         "options": call.model.options,
     }
-    return schema.as_json(without_secrets({name: value for name, value in settings.items() if value not in _UNSET}))
+    return {name: value for name, value in settings.items() if value not in _UNSET}
