@@ -170,6 +170,13 @@ class TestTheHouse:
     def test_lets_the_pure_packages_be_imported_alone(self, module: str) -> None:
         assert heavy_modules_after(f"import coupled_arena.{module}") == set()
 
+    def test_loads_litellm_without_a_word_to_the_network(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("LITELLM_LOCAL_MODEL_COST_MAP")
+        script = "from coupled_arena.models.litellm_loader import load_litellm; load_litellm()"
+        child = run(sys.executable, "-c", script)
+        assert (child.returncode, child.stdout, child.stderr) == (0, "", "")
+        assert guard.drain() == []
+
 
 def heavy_modules_after(script: str) -> set[str]:
     heavy = ("autogen_core", "gguf", "litellm", "openai", "pandas", "sqlalchemy", "xllamacpp")
