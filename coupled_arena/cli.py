@@ -1,4 +1,7 @@
-"""The command line: parses, calls the library, prints. Results go to standard output, everything else to standard error."""
+"""The command line: parses, calls the library, prints.
+
+Results go to standard output, everything else to standard error.
+"""
 
 import json
 import os
@@ -34,7 +37,9 @@ models = typer.Typer(help="Local models: the cache, fetching, requantising.", no
 app.add_typer(models, name="models")
 
 StoreOption = Annotated[Path, typer.Option("--store", metavar="FILE", help="Where runs live.")]
-RunOption = Annotated[str | None, typer.Option("--run", metavar="ID", help="A run of the store; its newest if left out.")]
+RunOption = Annotated[
+    str | None, typer.Option("--run", metavar="ID", help="A run of the store; its newest if left out.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 RetryOption = Annotated[bool, typer.Option("--retry-failed", help="Ask again what was answered without text.")]
 ConcurrencyOption = Annotated[
@@ -98,7 +103,9 @@ def run(
 
 @app.command()
 def demo(
-    simulated: Annotated[bool, typer.Option("--simulated", help="Play simulated models instead of local ones.")] = False,
+    simulated: Annotated[
+        bool, typer.Option("--simulated", help="Play simulated models instead of local ones.")
+    ] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
@@ -183,7 +190,10 @@ def list_models(as_json: JsonOption = False) -> None:
     found = cache.files()
     if as_json:
         _out_json(
-            {"folder": str(cache.folder), "models": [{"name": m.name, "path": str(m.path), "size": m.size} for m in found]}
+            {
+                "folder": str(cache.folder),
+                "models": [{"name": m.name, "path": str(m.path), "size": m.size} for m in found],
+            }
         )
         return
     _complain(f"model cache: {cache.folder}")

@@ -30,7 +30,11 @@ def arena(folder: Path, *arguments: str, **environment: str) -> subprocess.Compl
         text=True,
         check=False,
         stdin=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([os.getcwd(), os.environ.get("PYTHONPATH", "")]), **environment},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")]),
+            **environment,
+        },
     )
 
 

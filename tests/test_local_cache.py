@@ -130,11 +130,18 @@ def test_damaged_notes_of_digests_are_written_anew(cache: ModelCache) -> None:
 
 
 def test_a_file_gets_its_name_only_when_it_is_whole(cache: ModelCache) -> None:
-    with pytest.raises(KeyError), cache.partial("new.gguf") as file:
+    with pytest.raises(KeyError), cache.locked(), cache.partial("new.gguf") as file:
         file.write_bytes(b"half")
         raise KeyError
     assert not (cache.folder / "new.gguf").exists()
     assert left_over(cache) == []
-    with cache.partial("new.gguf") as file:
+    with cache.locked(), cache.partial("new.gguf") as file:
         shutil.copy(cache.folder / "tiny.gguf", file)
     assert sha256(cache.folder / "new.gguf") == sha256(cache.folder / "tiny.gguf")
+
+
+def test_what_a_killed_process_left_is_removed(cache: ModelCache) -> None:
+    (cache.folder / ".partial-killed").mkdir()
+    (cache.folder / ".partial-killed" / "tiny.gguf").write_bytes(b"half")
+    cache.resolve("tiny:q8_0")
+    assert left_over(cache) == []

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +91,28 @@ def test_one_thread_and_two_give_equal_logits(engine: LlamaEngine) -> None:
     try:
         engine.rewind(0)
         assert np.array_equal(engine.evaluate(tokens, 0), other.evaluate(tokens, 0))
+    finally:
+        other.close()
+
+
+class Restless(ThreadChoice):
+    """Has its threads timed again after every step."""
+
+    def stalled(self, kind: str, seconds: float) -> bool:
+        return True
+
+    def measure(self, step: Callable[[int], None]) -> None:
+        for _ in range(2):
+            step(1)
+
+
+def test_timing_threads_in_the_middle_of_a_reply_changes_nothing(engine: LlamaEngine) -> None:
+    other = LlamaEngine(ModelCache().resolve("smollm2-135m"), 256, Restless(None, 2))
+    prompt = engine.tokenize("The sky is blue because the light of the sun " * 8)
+    try:
+        calm, restless = (Evaluator(model, PrefixCache(0, CUT)) for model in (engine, other))
+        assert np.array_equal(calm.prefill(prompt), restless.prefill(prompt))
+        assert all(np.array_equal(calm.extend(token), restless.extend(token)) for token in (100, 200, 300))
     finally:
         other.close()
 

@@ -11,6 +11,7 @@ from coupled_arena.coupling import DiceTable
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.prompts import load_prompts, read_envelopes
 from coupled_arena.protocols import PEER_BATTLE, SINGLE, BattleAgenda, Script, Step, Transcript, converse
+from coupled_arena.records import Outcome
 from tests.support import QUESTION, backend_of, voice
 
 EN = load_prompts("en")
@@ -164,7 +165,7 @@ async def test_text_over_the_budget_is_cut_at_a_word_and_marked() -> None:
 
 
 @pytest.mark.parametrize("outcome", ["refused", "filtered", "empty"])
-async def test_a_debater_that_gives_no_answer_forfeits_and_the_battle_ends(outcome: str) -> None:
+async def test_a_debater_that_gives_no_answer_forfeits_and_the_battle_ends(outcome: Outcome) -> None:
     silent = debater("bob", lambda call: Reply(outcome=outcome, detail="said no"))
     a = debater("ada")
     transcript = await play(PEER_BATTLE, a, silent)
@@ -181,7 +182,7 @@ async def test_the_other_opening_is_still_asked_for_and_two_forfeits_are_void() 
 
 
 @pytest.mark.parametrize("outcome", ["failed", "timeout"])
-async def test_a_providers_fault_is_void_even_beside_a_forfeit(outcome: str) -> None:
+async def test_a_providers_fault_is_void_even_beside_a_forfeit(outcome: Outcome) -> None:
     a = debater("ada", lambda c: Reply(outcome="refused"))
     b = debater("bob", lambda c: Reply(outcome=outcome, detail="503 overloaded"))
     transcript = await play(PEER_BATTLE, a, b)
@@ -268,7 +269,10 @@ async def test_an_added_role_is_shown_what_it_sees_and_heard_by_those_who_see_it
     ("steps", "problem"),
     [
         ([Step(speaker="A", requires=("respond",)), Step(speaker="A", requires=("respond",))], "side B never speaks"),
-        ([Step(speaker="A", requires=("respond",)), Step(speaker="B", requires=("respond",), sees=(2,))], "sees step 2"),
+        (
+            [Step(speaker="A", requires=("respond",)), Step(speaker="B", requires=("respond",), sees=(2,))],
+            "sees step 2",
+        ),
         ([Step(speaker="A", requires=("respond",)), Step(speaker="B")], "asks B for no action"),
     ],
 )

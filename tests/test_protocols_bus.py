@@ -22,6 +22,7 @@ class Echo(BaseChatAgent):
         self.gate = gate
         self.fails = fails
         self.running = 0
+        self.entered = asyncio.Event()
 
     @property
     def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
@@ -31,6 +32,7 @@ class Echo(BaseChatAgent):
         if self.fails:
             raise ZeroDivisionError("echo broke")
         self.running += 1
+        self.entered.set()
         try:
             if self.gate is not None:
                 waiting = asyncio.ensure_future(self.gate.wait())
@@ -122,8 +124,7 @@ async def test_cancelling_a_conversation_cancels_its_agents_and_leaves_no_task()
     agent = Echo("x", asyncio.Event())
     before = len(asyncio.all_tasks())
     task = asyncio.create_task(converse(InTurn("x"), {"x": agent}, conversation="c"))
-    while not agent.running:
-        await asyncio.sleep(0)
+    await agent.entered.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -1,6 +1,7 @@
 """The committee: what judges are shown, how they discuss, and how votes are counted."""
 
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.prompts import load_prompts, read_envelopes
 from coupled_arena.protocols import PEER_BATTLE, SINGLE, Case, CommitteeAgenda, converse, judge_seats
 from coupled_arena.protocols.voting import VERDICTS, ballot, count, exchanged, vote_at
-from coupled_arena.records import Opinion, Order, Turn, Verdict
+from coupled_arena.records import Opinion, Order, Outcome, Turn, Verdict
 from tests.support import QUESTION, backend_of, turn, voice
 
 EN = load_prompts("en")
@@ -35,15 +36,13 @@ async def deliberate(
     orders: tuple[Order, ...] = ("AB",),
     rounds: int = 1,
     turns: tuple[Turn, ...] = OPENINGS,
-    **rules: object,
+    **rules: Any,
 ) -> tuple[Opinion, ...]:
     """Let one agent per judge and order form opinions."""
     seats = judge_seats(list(judges), orders)
     agents = {seat.seat: judges[seat.judge] if len(orders) == 1 else twin(judges[seat.judge]) for seat in seats}
-    agenda = CommitteeAgenda(
-        Case(QUESTION, turns, SINGLE), seats, EN, dice, discussion_rounds=rounds, **rules  # type: ignore[arg-type]
-    )
-    return await converse(agenda, agents, conversation="committee")  # type: ignore[arg-type]
+    agenda = CommitteeAgenda(Case(QUESTION, turns, SINGLE), seats, EN, dice, discussion_rounds=rounds, **rules)
+    return await converse(agenda, agents, conversation="committee")
 
 
 def twin(agent: Judge) -> Judge:
@@ -113,9 +112,7 @@ async def test_the_transcript_is_shown_by_rounds_as_in_the_paper() -> None:
     turns = tuple(turn(n, step.speaker, step.round, respond=f"s{n}") for n, step in enumerate(steps, 1))
     rounds = read_envelopes(Case(QUESTION, turns, PEER_BATTLE).transcript("AB", EN, ()), "round")
     order = [[e.text for e in read_envelopes(f"{r.text}\n", "turn")] for r in rounds]
-    assert order == [
-        [f"<respond>s{n}</respond>" for n in numbers] for numbers in ((1, 3, 4), (2, 5, 6), (7, 8, 9))
-    ]
+    assert order == [[f"<respond>s{n}</respond>" for n in numbers] for numbers in ((1, 3, 4), (2, 5, 6), (7, 8, 9))]
 
 
 async def test_a_verdict_that_cannot_be_read_is_asked_for_once_more_with_the_reason() -> None:
@@ -138,7 +135,7 @@ async def test_a_second_unreadable_reply_is_unparsable_and_no_tie() -> None:
     ("outcome", "status"),
     [("refused", "refused"), ("filtered", "refused"), ("failed", "failed"), ("timeout", "failed")],
 )
-async def test_why_there_is_no_verdict_is_told_apart(outcome: str, status: str) -> None:
+async def test_why_there_is_no_verdict_is_told_apart(outcome: Outcome, status: str) -> None:
     (opinion,) = await deliberate({"x": judge(lambda call: Reply(outcome=outcome, detail="words"))}, rounds=0)
     assert (opinion.verdict, opinion.status, opinion.detail) == (None, status, "words")
 
@@ -246,9 +243,7 @@ def opinion(verdict: Verdict | None, order: Order) -> Opinion:
     return Opinion(judge="x", stage=0, order=order, verdict=verdict, status="valid" if verdict else "unparsable")
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), list(itertools.product(["A", "B", "tie", None], repeat=2))
-)
+@pytest.mark.parametrize(("first", "second"), list(itertools.product(["A", "B", "tie", None], repeat=2)))
 def test_a_judge_that_saw_both_orders_votes_only_where_they_agree(
     first: Verdict | None, second: Verdict | None
 ) -> None:
@@ -260,9 +255,10 @@ def test_a_judge_that_saw_both_orders_votes_only_where_they_agree(
 
 
 def test_the_vote_at_a_stage_counts_only_that_stage() -> None:
+    stages: tuple[tuple[Verdict, ...], ...] = (("A", "A", "B"), ("B", "B", "B"))
     opinions = [
         Opinion(judge=name, stage=stage, verdict=verdict, status="valid")
-        for stage, verdicts in enumerate(("AAB", "BBB"))
+        for stage, verdicts in enumerate(stages)
         for name, verdict in zip("xyz", verdicts, strict=True)
     ]
     assert [vote_at(stage, opinions, "xyz", ("AB",)).verdict for stage in (0, 1)] == ["A", "B"]

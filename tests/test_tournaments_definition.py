@@ -88,7 +88,7 @@ def test_a_pairing_without_enough_eligible_judges_is_found() -> None:
 
 
 def test_families_are_recused_by_default() -> None:
-    family = [{"name": name, "model": f"sim/{name}", "family": "x"} for name in ("ada", "j1")]
+    family: list[Any] = [{"name": name, "model": f"sim/{name}", "family": "x"} for name in ("ada", "j1")]
     (problem,) = problems(models=[family[0], "sim/bob"], judges=[family[1]])
     assert "fewer than 1 eligible judges" in problem
     assert problems(models=[family[0], "sim/bob"], judges=[family[1]], recuse="author") == []
@@ -138,7 +138,13 @@ def test_a_domain_without_a_question_in_the_file_is_found(tmp_path: Path) -> Non
 def test_the_digest_ignores_concurrency_and_sees_everything_else() -> None:
     base = ca.Tournament(**SIMULATED)
     assert ca.Tournament(**SIMULATED, concurrency=1).digest() == base.digest()
-    others = [{"seed": 1}, {"recuse": "none"}, {"sides": "both"}, {"coupling": "fresh"}, {"schedule": "round_robin"}]
+    others: list[dict[str, Any]] = [
+        {"seed": 1},
+        {"recuse": "none"},
+        {"sides": "both"},
+        {"coupling": "fresh"},
+        {"schedule": "round_robin"},
+    ]
     assert len({base.digest(), *(ca.Tournament(**SIMULATED, **change).digest() for change in others)}) == 6
 
 

@@ -22,9 +22,7 @@ SIZES = st.lists(st.integers(1, 7), min_size=1, max_size=6)
 
 @given(SIZES, st.integers(0, 2**40))
 def test_each_model_speaks_first_on_half_of_every_domain_and_of_the_match(sizes: list[int], seed: int) -> None:
-    match = fixtures(
-        ("y", "x"), questions(*sizes), round_=1, meeting=0, sides="balanced", replicates=1, seed=seed
-    )
+    match = fixtures(("y", "x"), questions(*sizes), round_=1, meeting=0, sides="balanced", replicates=1, seed=seed)
     first = Counter((f.question.domain, f.a) for f in match)
     for domain, size in enumerate(sizes):
         assert {first[f"d{domain}", "x"], first[f"d{domain}", "y"]} == {size // 2, size - size // 2}

@@ -130,7 +130,7 @@ def test_a_stored_run_shows_the_same_leaderboard(tmp_path: Path, undisturbed: ca
 @pytest.mark.parametrize("kept", [True, False])
 def test_data_frames_can_be_had_with_and_without_a_file(tmp_path: Path, kept: bool) -> None:
     result = ca.Tournament(**SMALL).run(tmp_path / "runs.db" if kept else None)
-    sizes = {name: len(result.frame(name)) for name in ("battles", "turns", "opinions", "decisions", "questions")}  # type: ignore[arg-type]
+    sizes = {name: len(result.frame(name)) for name in ("battles", "turns", "opinions", "decisions", "questions")}
     assert sizes == {"battles": 6, "turns": 54, "opinions": 36, "decisions": 6, "questions": 2}
     assert len(result.frame("calls")) == result.counts.made
     assert set(result.frame("ratings")["round"]) == {1, 2, 3}

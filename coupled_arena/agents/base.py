@@ -16,6 +16,8 @@ from coupled_arena.models.voice import Voice
 from coupled_arena.prompts import PromptSet
 from coupled_arena.records import Sharing, Usage, weakest
 
+__all__ = ["BaseChatAgent", "BaseChatMessage", "Tally", "VoicedAgent"]
+
 
 class VoicedAgent(BaseChatAgent):
     """An AutoGen chat agent that speaks through the gateway.

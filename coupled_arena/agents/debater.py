@@ -46,6 +46,7 @@ class Debater(VoicedAgent):
         sections: dict[str, Section] = {}
         outcome: Outcome = "ok"
         requests, left = 0, request.limit
+        missing = request.requires
         while True:
             tokens = min(request.max_tokens, self.prompts.max_tokens(left))
             part = f"request {requests}" if requests else "whole"
@@ -55,7 +56,8 @@ class Debater(VoicedAgent):
             if not reply.answered:
                 break
             for section in read_sections(reply.text, grammar):
-                sections.setdefault(section.tag, section)
+                if not requests or section.tag in missing:
+                    sections.setdefault(section.tag, section)
             left = request.limit - sum(grammar.count(section.text) for section in sections.values())
             missing = _missing(request, sections)
             if not missing or requests == MOST_REQUESTS or self.prompts.max_tokens(left) < LEAST_TOKENS:

@@ -6,6 +6,7 @@ from coupled_arena.models.calls import Message
 from coupled_arena.models.voice import Voice
 from coupled_arena.prompts import PromptSet, questions_schema, read_json_questions, read_numbered
 
+
 class Examiner(VoicedAgent):
     """A model in the examiner's seat: asked for a JSON object where it can write one, else for numbered lines."""
 

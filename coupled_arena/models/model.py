@@ -47,7 +47,8 @@ class Model(Record):
     """Further parameters passed to LiteLLM as they are."""
 
     def __init__(self, name: str, model: str | None = None, **settings: Any) -> None:
-        super().__init__(name=name.split("?", 1)[0] if model is None else name, model=model or name, **settings)
+        own = {"name": name.split("?", 1)[0] if model is None else name, "model": model or name}
+        super().__init__(**own, **settings)
 
     def __repr__(self) -> str:
         own = {key: value for key, value in self if key not in ("name", "model") and value != self.default(key)}

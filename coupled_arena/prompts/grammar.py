@@ -8,7 +8,7 @@ from typing import Literal
 
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.prompts.characters import fold
-from coupled_arena.prompts.defang import THINKING, defang
+from coupled_arena.prompts.defang import RESERVED, THINKING, defang_reserved
 from coupled_arena.records import Verdict
 
 Unit = Literal["words", "characters"]
@@ -98,11 +98,15 @@ class Grammar:
     def with_actions(self, *actions: str) -> "Grammar":
         """Return a grammar that also reads, writes and defangs these actions of a role's own (`note`)."""
         added = {action: self.tag(action) for action in actions if action not in self.actions}
-        return replace(self, actions={**self.actions, **added})
+        return replace(self, actions={**self.actions, **added}) if added else self
 
     def defang(self, text: str) -> str:
         """Return text in which no marker and no tag can be read, the tags of this grammar included."""
-        return defang(text, self.names)
+        return defang_reserved(text, self._reserved)
+
+    @cached_property
+    def _reserved(self) -> frozenset[str]:
+        return RESERVED.union(self.names)
 
     def count(self, text: str) -> int:
         """Return the length of a text in this language's unit.
@@ -113,7 +117,7 @@ class Grammar:
         >>> Grammar({}).count("two words"), Grammar({}, unit="characters").count("两个 字")
         (2, 3)
         """
-        return sum(1 for _ in _UNITS[self.unit].finditer(text))
+        return len(_UNITS[self.unit].findall(text))
 
     def cut(self, text: str, limit: int) -> str:
         """Return at most the first `limit` units of a text, cut at a word.

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from autogen_agentchat.messages import BaseChatMessage
-
+from coupled_arena.agents.base import BaseChatMessage
 from coupled_arena.agents.debater import within_limit
 from coupled_arena.agents.messages import StepAnswer, StepRequest
 from coupled_arena.coupling import Dice
@@ -110,7 +109,7 @@ class BattleAgenda:
 
     def _content(self, number: int, first: bool, unseen: Sequence[int]) -> str:
         step = self.script.steps[number - 1]
-        heard: list[str] = [question_envelope(self.question)] if first else []
+        heard: list[str] = [question_envelope(self.question, self.prompts)] if first else []
         heard += [self._shown_to(step.speaker, self.turns[earlier]) for earlier in unseen if self.turns[earlier].spoken]
         if step.speaker not in DEBATERS:
             return self.prompts.render("role.turn", heard="\n".join(heard))
@@ -151,7 +150,7 @@ class BattleAgenda:
     def _ended(self) -> Transcript | None:
         """Return the transcript if the battle is over: everything said, or a debater has nothing to say."""
         turns = tuple(self.turns[number] for number in sorted(self.turns))
-        silent = [turn for turn in turns if turn.speaker in DEBATERS and not (turn.outcome in ("ok", "truncated"))]
+        silent = [turn for turn in turns if turn.speaker in DEBATERS and turn.outcome not in ("ok", "truncated")]
         if not silent:
             return Transcript(turns, None) if len(turns) == len(self.script.steps) else None
         reason = "; ".join(f"{turn.model} ({turn.speaker}), step {turn.step}: {_fault(turn)}" for turn in silent)
@@ -180,9 +179,9 @@ def read_foreign(message: BaseChatMessage, requires: tuple[str, ...], limit: int
     )
 
 
-def question_envelope(question: Question) -> Sealed:
+def question_envelope(question: Question, prompts: PromptSet) -> Sealed:
     """Return the question as it stands in every prompt."""
-    return envelope("question", question.text, domain=question.domain)
+    return envelope("question", question.text, grammar=prompts.grammar, domain=question.domain)
 
 
 def turn_envelope(speaker: str, sections: Sequence[Section], prompts: PromptSet) -> Sealed:

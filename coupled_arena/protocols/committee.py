@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from autogen_agentchat.messages import BaseChatMessage
-
+from coupled_arena.agents.base import BaseChatMessage
 from coupled_arena.agents.messages import OpinionAnswer, OpinionRequest
 from coupled_arena.coupling import Dice, permutation
 from coupled_arena.prompts import PromptSet, Sealed, envelope, read_verdict
@@ -148,11 +147,11 @@ class CommitteeAgenda:
         question = self.case.question
         reference = ""
         if question.reference:
-            wrapped = envelope("reference", question.reference)
+            wrapped = envelope("reference", question.reference, grammar=self.prompts.grammar)
             reference = self.prompts.render("judge.reference", reference=wrapped)
         return self.prompts.render(
             "judge.opinion",
-            question=question_envelope(question),
+            question=question_envelope(question, self.prompts),
             reference=reference,
             transcript=self.case.transcript(order, self.prompts, self.hidden),
         )

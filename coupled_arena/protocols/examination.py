@@ -85,8 +85,9 @@ class ExaminationAgenda:
         """Sort what was written; ask for what is still missing."""
         answer = utterance.message
         if isinstance(answer, ExamAnswer):
-            written, problem = answer.questions, answer.detail or (
-                "" if answer.outcome in ("ok", "truncated") else answer.outcome
+            written, problem = (
+                answer.questions,
+                answer.detail or ("" if answer.outcome in ("ok", "truncated") else answer.outcome),
             )
         else:
             written, problem = read_numbered(answer.to_text()), ""
@@ -103,7 +104,10 @@ class ExaminationAgenda:
         batch = self.batches
         self.batches += 1
         message = ExamRequest(
-            content=content, count=count, max_tokens=TOKENS_PER_QUESTION * count + TOKENS_PER_QUESTION, dice=self.dice(batch)
+            content=content,
+            count=count,
+            max_tokens=TOKENS_PER_QUESTION * count + TOKENS_PER_QUESTION,
+            dice=self.dice(batch),
         )
         return TurnRequest("examiner", message)
 

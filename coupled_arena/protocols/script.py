@@ -102,7 +102,7 @@ PEER_BATTLE = Script(
         ]
     ),
 )
-"""Auto-Arena's nine steps (arXiv 2405.20267, section 3.2): A starts the first and third rounds, B answers the second."""
+"""Auto-Arena's nine steps (arXiv 2405.20267, section 3.2)."""
 
 SINGLE = Script(name="single", steps=_steps([("A", "respond", (), 1, 1), ("B", "respond", (), 1, 1)]))
 """An arena without debate: two openings, judged."""

@@ -52,7 +52,7 @@ def count(ballots: Sequence[Verdict | None], *, rule: VoteRule = "plurality", qu
         True
     """
     tally = Counter(vote for vote in ballots if vote is not None)
-    votes = {verdict: tally[verdict] for verdict in VERDICTS}
+    votes: dict[str, int] = {verdict: tally[verdict] for verdict in VERDICTS}
     valid = sum(votes.values())
     abstained = len(ballots) - valid
     if not ballots or valid <= quorum * len(ballots):

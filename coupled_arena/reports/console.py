@@ -12,10 +12,10 @@ from coupled_arena.tournaments.result import LEADERBOARD_COLUMNS, Result
 
 
 def printable(text: str) -> str:
-    """Return text whose control characters are shown, not obeyed; line breaks and tabs stay.
+    r"""Return text whose control characters are shown, not obeyed; line breaks and tabs stay.
 
-    >>> printable("\\x1b[31mred")
-    '\\\\x1b[31mred'
+    >>> printable("\x1b[31mred")
+    '\\x1b[31mred'
     """
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
 

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 from rich.text import Text
 
@@ -34,7 +34,7 @@ class Progress:
         self.unpriced: set[str] = set()
         self.began = self.spoken = clock()
         self.bar: Bar | None = None
-        self.task = None if not console.is_terminal else 0
+        self.task: TaskID | None = None
 
     def __enter__(self) -> Self:
         if self.console.is_terminal:

@@ -112,7 +112,8 @@ class BattleRules(Record):
 class Tournament(Record):
     """A tournament: who plays, who asks, who judges, on what, by which rules.
 
-    Keys of `committee` and `battle` may also be given directly (`recuse="author"`). Strings and tables stand for models.
+    Keys of `committee` and `battle` may also be given directly (`recuse="author"`). Strings and tables stand for
+    models.
 
     Raises:
         ConfigurationError: with every problem found.
@@ -278,4 +279,6 @@ def problems_of(error: ValidationError, where: str) -> list[Problem]:
 
 
 def _names_a_type(part: int | str) -> bool:
-    return isinstance(part, str) and (part in ("int", "path", "Swiss", "RoundRobin") or part.startswith(("tuple[", "function-")))
+    return isinstance(part, str) and (
+        part in ("int", "path", "Swiss", "RoundRobin") or part.startswith(("tuple[", "function-"))
+    )

@@ -132,7 +132,7 @@ def _loads(
     by_speaker, transcript = _script(tournament, prompts, words, {})
     for model in tournament.models:
         sectioned = abilities(model).continues
-        by_side = [_script(tournament, prompts, words, {side: sectioned for side in DEBATERS})[0][s] for s in DEBATERS]
+        by_side = [_script(tournament, prompts, words, dict.fromkeys(DEBATERS, sectioned))[0][s] for s in DEBATERS]
         yield model, _times(_mean(by_side), own)
     for role, seat in tournament.roles.items():
         if seat.model is not None and role in by_speaker:

@@ -57,7 +57,7 @@ async def play(
     """
     async with Gateway(backends=backends, retry_failed=retry_failed) as gateway:
         check(tournament, gateway, where)
-        prompts = load_prompts(tournament.prompt_set)
+        prompts = load_prompts(tournament.prompt_set).with_actions(*role_tags(tournament))
         with opened(store) as (shelf, source_of):
             digest = tournament.digest(prompts.digest, *file_digests(tournament))
             with shelf.open_run(digest, tournament.name, tournament.document(), manifest(tournament, prompts)) as run:
@@ -70,10 +70,9 @@ async def play(
                 asked = await gather(tournament, seating, prompts)
                 for question in asked.questions:
                     run.save_question(question)
-                runner = Runner(
-                    tournament, seating, prompts, asked.questions, listeners, observers, keeper=run
-                )
+                runner = Runner(tournament, seating, prompts, asked.questions, listeners, observers, keeper=run)
                 played = await runner.play()
+                run.drop_unsaved()
                 known = (*asked.caveats, *caveats(tournament))
                 run.finish("finished", known)
                 return Result(
@@ -86,6 +85,11 @@ async def play(
                     caveats=known,
                     source=source_of(run.id),
                 )
+
+
+def role_tags(tournament: Tournament) -> list[str]:
+    """Return the tags that added roles say, so that every seat reads and defangs them."""
+    return sorted({seat.agent.tag for seat in tournament.roles.values() if seat.agent is not None})
 
 
 def caveats(tournament: Tournament) -> tuple[str, ...]:

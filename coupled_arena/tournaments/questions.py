@@ -8,8 +8,9 @@ from coupled_arena.agents.messages import StepAnswer, StepRequest
 from coupled_arena.coupling import Dice
 from coupled_arena.errors import ModelError
 from coupled_arena.models.model import Model
-from coupled_arena.prompts import PromptSet, bundled_questions, envelope, load_questions, near_duplicate
+from coupled_arena.prompts import PromptSet, bundled_questions, load_questions, near_duplicate
 from coupled_arena.protocols import ExaminationAgenda, Rejected, TurnRequest, Utterance, converse
+from coupled_arena.protocols.battle import question_envelope
 from coupled_arena.protocols.examination import Examination
 from coupled_arena.records import Question
 from coupled_arena.tournaments.definition import Tournament
@@ -156,9 +157,8 @@ class _ReferenceAgenda:
 
 async def _reference(question: Question, writer: Model, seating: Seating, prompts: PromptSet) -> str:
     """Return the reference answer to a question, or nothing if the writer gave none."""
-    text = envelope("question", question.text, domain=question.domain)
     request = StepRequest(
-        content=prompts.render("reference.request", question=text),
+        content=prompts.render("reference.request", question=question_envelope(question, prompts)),
         limit=REFERENCE_WORDS,
         max_tokens=prompts.max_tokens(REFERENCE_WORDS),
         dice=seating.table.reference(question.id, writer.name),

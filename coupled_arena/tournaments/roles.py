@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from autogen_agentchat.agents import BaseChatAgent
 from pydantic import ConfigDict, model_validator
 
 from coupled_arena.agents import Role
+from coupled_arena.agents.base import BaseChatAgent
 from coupled_arena.models.model import Model
 from coupled_arena.records import Record
 
@@ -51,8 +51,8 @@ class RoleSeat(Record):
 
     def document(self) -> dict[str, Any]:
         """Return what identifies the seat, as plain data."""
-        maker = self.agent or self.factory
+        maker: Any = self.agent or self.factory
         return {
-            "agent": f"{maker.__module__}.{maker.__qualname__}",
+            "agent": f"{maker.__module__}.{getattr(maker, '__qualname__', type(maker).__qualname__)}",
             "model": self.model.model_dump(mode="json") if self.model else None,
         }

@@ -8,7 +8,6 @@ from typing import Protocol
 
 from coupled_arena.coupling import Dice
 from coupled_arena.errors import ConversationError, ModelError, StoreError
-from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
 from coupled_arena.prompts import PromptSet
 from coupled_arena.protocols import BattleAgenda, Case, CommitteeAgenda, Observer, Transcript, converse, judge_seats
@@ -175,9 +174,7 @@ class Runner:
         opinions = await self._judge(fixture, transcript, committee)
         return self._record(fixture, transcript.turns, opinions, self._decide(opinions, committee))
 
-    async def _judge(
-        self, fixture: Fixture, transcript: Transcript, committee: Sequence[Model]
-    ) -> tuple[Opinion, ...]:
+    async def _judge(self, fixture: Fixture, transcript: Transcript, committee: Sequence[Model]) -> tuple[Opinion, ...]:
         rules = self.tournament.committee
 
         def dice(judge: str, stage: int, order: Order) -> Dice:
@@ -194,9 +191,7 @@ class Runner:
             hidden=() if rules.judges_see_thoughts else HIDDEN_FROM_JUDGES,
         )
         agents = self.seating.judges(seats, self.models)
-        return await converse(
-            agenda, agents, conversation=f"{fixture.id}:committee", observers=self.observers
-        )
+        return await converse(agenda, agents, conversation=f"{fixture.id}:committee", observers=self.observers)
 
     def _decide(self, opinions: Sequence[Opinion], committee: Sequence[Model]) -> Decision:
         rules = self.tournament.committee
@@ -215,7 +210,9 @@ class Runner:
             status="decided", verdict=last.verdict, votes=last.votes, stages=tuple(v.verdict for v in votes)
         )
 
-    def _record(self, fixture: Fixture, turns: Sequence[Turn], opinions: Sequence[Opinion], decision: Decision) -> Battle:
+    def _record(
+        self, fixture: Fixture, turns: Sequence[Turn], opinions: Sequence[Opinion], decision: Decision
+    ) -> Battle:
         return Battle(
             id=fixture.id,
             round=fixture.round,
@@ -246,7 +243,5 @@ def early_decision(transcript: Transcript) -> Decision:
     """Return the decision of a battle that ended before the judges were asked."""
     if transcript.status == "forfeited":
         winner: Verdict = "B" if transcript.forfeited == ("A",) else "A"
-        return Decision(
-            status="forfeited", verdict=winner, forfeited=transcript.forfeited, reason=transcript.reason
-        )
+        return Decision(status="forfeited", verdict=winner, forfeited=transcript.forfeited, reason=transcript.reason)
     return Decision(status="void", reason=transcript.reason)

@@ -3,9 +3,8 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from autogen_agentchat.agents import BaseChatAgent
-
 from coupled_arena.agents import Debater, Examiner, Judge, Role
+from coupled_arena.agents.base import BaseChatAgent
 from coupled_arena.coupling import Dice, DiceTable
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
@@ -107,6 +106,4 @@ class Seating:
 
     def judge_dice(self, fixture: Fixture, judge: str, stage: int, order: Order) -> Dice:
         """Return the dice of an opinion."""
-        return self.table.judge(
-            fixture.question.id, fixture.replicate, judge, stage, order, (fixture.a, fixture.b)
-        )
+        return self.table.judge(fixture.question.id, fixture.replicate, judge, stage, order, (fixture.a, fixture.b))

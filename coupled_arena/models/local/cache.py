@@ -19,6 +19,7 @@ from coupled_arena.models.local.weights import read_header
 VARIABLE = "COUPLED_ARENA_CACHE"
 """Environment variable that names another folder for model files."""
 
+_PARTIAL = ".partial-"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _DERIVED = re.compile(rf"(?P<base>.+)-(?P<digest>[0-9a-f]{{16}})-(?P<variant>{'|'.join(VARIANTS)})")
 
@@ -104,19 +105,24 @@ class ModelCache:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes from changing the folder meanwhile."""
+        """Keep other processes from changing the folder meanwhile; what a killed one left half-written is removed."""
         from filelock import FileLock
 
         self.folder.mkdir(parents=True, exist_ok=True)
         with FileLock(self.folder / ".lock"):
+            for left in self.folder.glob(f"{_PARTIAL}*"):
+                shutil.rmtree(left, ignore_errors=True)
             yield
 
     @contextlib.contextmanager
     def partial(self, name: str) -> Iterator[Path]:
-        """Give a file to write; it gets its name in the folder only when the block ends without an exception."""
+        """Give a file to write; it gets its name in the folder only when the block ends without an exception.
+
+        To be used with the folder locked.
+        """
         target = self.folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=".partial-", dir=self.folder))
+        folder = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self.folder))
         try:
             file = folder / target.name
             yield file

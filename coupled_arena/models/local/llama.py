@@ -1,6 +1,7 @@
 """A model in llama.cpp: one model, one context, one sequence."""
 
 import ctypes
+import os
 import threading
 import time
 from collections.abc import Sequence
@@ -55,7 +56,7 @@ class LlamaEngine:
 
     def _load(self, context: int, complaints: list[str]) -> None:
         lib = self._lib
-        self._model = lib.llama_model_load_from_file(str(self._path).encode(), lib.llama_model_default_params())
+        self._model = lib.llama_model_load_from_file(os.fsencode(self._path), lib.llama_model_default_params())
         if not self._model:
             raise ModelUnavailable(f"{self._path}: llama.cpp cannot load it: {_reason(complaints)}")
         unfit = [
@@ -79,7 +80,7 @@ class LlamaEngine:
         self._vocabulary = lib.llama_model_get_vocab(self._model)
         size = lib.llama_vocab_n_tokens(self._vocabulary)
         self.end_tokens = frozenset(t for t in range(size) if lib.llama_vocab_is_eog(self._vocabulary, t))
-        self.names: Sequence[bytes] = [self._piece(token, named=True) for token in range(size)]
+        self.names: Sequence[bytes] = [self._piece(token) for token in range(size)]
         control = [lib.llama_vocab_is_control(self._vocabulary, token) for token in range(size)]
         self.written: Sequence[bytes] = [b"" if control[token] else name for token, name in enumerate(self.names)]
         self._controls = {
@@ -89,11 +90,11 @@ class LlamaEngine:
         }
         self._controls.pop("", None)
 
-    def _piece(self, token: int, *, named: bool) -> bytes:
+    def _piece(self, token: int) -> bytes:
         room = 64
         while True:
             buffer = ctypes.create_string_buffer(room)
-            length = self._lib.llama_token_to_piece(self._vocabulary, token, buffer, room, 0, named)
+            length = self._lib.llama_token_to_piece(self._vocabulary, token, buffer, room, 0, True)
             if length >= 0:
                 return buffer.raw[:length]
             room = -length
