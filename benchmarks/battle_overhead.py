@@ -14,6 +14,7 @@ import re
 import resource
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from autogen_core import SingleThreadedAgentRuntime
@@ -23,6 +24,9 @@ from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.model import Model
 from coupled_arena.records import Usage
 from coupled_arena.tournaments.play import play
+from coupled_arena.tournaments.questions import given_questions
+from coupled_arena.tournaments.runner import Runner
+from coupled_arena.tournaments.seating import Seating
 
 SENTENCE = "The answer follows from the stated conditions, as each step shows. "
 ACTION = re.compile(r"<(respond|criticize|raise)>…")
@@ -42,6 +46,10 @@ class Instant:
     def identity(self, model: Model) -> str:
         """Return the model string."""
         return model.model
+
+    def problems(self, model: Model) -> Sequence[str]:
+        """Return that nothing is wrong."""
+        return ()
 
     async def complete(self, call: Call) -> Reply:
         """Answer in the form that is asked for."""
@@ -70,21 +78,35 @@ def tournament(battles: int, seed: int) -> ca.Tournament:
         questions=tuple(questions),
         questions_per_domain=battles,
         schedule="round_robin",
-        concurrency=battles,
         seed=seed,
     )
 
 
-async def timed(battles: int, store: Path | None, *, latency: float = 0.0, seed: int = 0) -> dict[str, float]:
+async def bare(definition: ca.Tournament, latency: float) -> int:
+    """Play without a store: bus, agents and gateway only; return the calls made."""
+    async with ca.Gateway(backends={"hosted": Instant(latency)}) as gateway:
+        prompts = ca.load_prompts("en")
+        questions = given_questions(definition)
+        await Runner(definition, Seating(definition, gateway, prompts), prompts, questions).play()
+        return gateway.counts.made
+
+
+async def stored(definition: ca.Tournament, latency: float, store: Path) -> int:
+    """Play on a store, as users do; return the calls made."""
+    return (await play(definition, store, backends={"hosted": Instant(latency)})).counts.made
+
+
+async def timed(
+    battles: int, store: Path | None, *, latency: float = 0.0, seed: int = 0, concurrency: int = 64
+) -> dict[str, float]:
     """Play battles and return what they took and left."""
+    definition = tournament(battles, seed).model_copy(update={"concurrency": concurrency})
     gc.collect()
     before, tasks = memory(), len(asyncio.all_tasks())
     wall, cpu = time.perf_counter(), time.process_time()
-    result = await play(tournament(battles, seed), store, backends={"hosted": Instant(latency)})
+    made = await (bare(definition, latency) if store is None else stored(definition, latency, store))
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    made = result.counts.made
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MEGABYTE
-    del result
     gc.collect()
     agents = sum(isinstance(thing, SingleThreadedAgentRuntime | ca.Debater | ca.Judge) for thing in gc.get_objects())
     return {
@@ -113,7 +135,7 @@ async def measure(battles: int, concurrent: int, latency: float) -> dict[str, di
         return {
             "bus and gateway": await timed(battles, None, seed=2),
             "with the store": await timed(battles, Path(folder) / "runs.db", seed=3),
-            at_once: await timed(concurrent, None, latency=latency, seed=4),
+            at_once: await timed(concurrent, None, latency=latency, seed=4, concurrency=concurrent),
         }
 
 

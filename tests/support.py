@@ -1,7 +1,7 @@
 """Things the tests share: a backend that answers by a function, and ready-made records."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from coupled_arena.models.calls import Abilities, Call, Reply
@@ -26,6 +26,9 @@ class ScriptedBackend:
 
     def identity(self, model: Model) -> str:
         return model.model
+
+    def problems(self, model: Model) -> Sequence[str]:
+        return ()
 
     async def complete(self, call: Call) -> Reply:
         self.calls.append(call)

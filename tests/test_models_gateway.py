@@ -42,6 +42,9 @@ class Scripted:
     def abilities(self, model: Model) -> Abilities:
         return Abilities(continues=True)
 
+    def problems(self, model: Model) -> tuple[str, ...]:
+        return ()
+
     def identity(self, model: Model) -> str:
         self.identities += 1
         return model.model

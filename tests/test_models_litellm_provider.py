@@ -27,6 +27,9 @@ class Keeper:
     def abilities(self, model: Model) -> Abilities:
         return Abilities()
 
+    def problems(self, model: Model) -> tuple[str, ...]:
+        return ()
+
     def identity(self, model: Model) -> str:
         return model.model
 

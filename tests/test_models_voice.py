@@ -18,6 +18,9 @@ class Recorder:
     def abilities(self, model: Model) -> Abilities:
         return Abilities(schema=True)
 
+    def problems(self, model: Model) -> tuple[str, ...]:
+        return ()
+
     def identity(self, model: Model) -> str:
         return model.model
 

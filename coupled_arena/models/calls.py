@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -124,6 +125,10 @@ class Backend(Protocol):
 
     def identity(self, model: Model) -> str:
         """Return what the model string stands for, as text for the memo key; loads nothing."""
+        ...
+
+    def problems(self, model: Model) -> Sequence[str]:
+        """Return what keeps the model from being used here, one sentence each; asks nobody."""
         ...
 
     async def complete(self, call: Call) -> Reply:

@@ -3,7 +3,7 @@
 import asyncio
 import dataclasses
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -54,6 +54,7 @@ class Gateway:
         >>> class Echo:
         ...     def abilities(self, model): return Abilities()
         ...     def identity(self, model): return model.model
+        ...     def problems(self, model): return ()
         ...     async def complete(self, call): return Reply(text=call.messages[-1].content, outcome="ok")
         ...     async def aclose(self): pass
         >>> async def ask():
@@ -119,6 +120,10 @@ class Gateway:
     def abilities(self, model: Model) -> Abilities:
         """Return what a model can be asked for beyond a plain chat; loads no weights."""
         return self._route(model).backend.abilities(model)
+
+    def problems(self, model: Model) -> Sequence[str]:
+        """Return what keeps a model from being used here, one sentence each; asks nobody."""
+        return self._backend(model.kind).problems(model)
 
     def identity(self, model: Model) -> str:
         """Return what a model string stands for (weights, world, address); loads no weights."""

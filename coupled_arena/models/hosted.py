@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
@@ -65,6 +65,13 @@ class HostedBackend:
     def identity(self, model: Model) -> str:
         """Return the model string, its address and its options, secrets left out."""
         return json.dumps(without_secrets([model.model, model.api_base, model.options]), sort_keys=True)
+
+    def problems(self, model: Model) -> Sequence[str]:
+        """Return whether the provider or its key is missing; a key is named, never shown."""
+        if "/" not in model.model:
+            return [f"write the provider too, such as openai/{model.model}"]
+        missing = missing_key(model)
+        return [f"the environment variable {missing} is not set"] if missing else []
 
     async def complete(self, call: Call) -> Reply:
         """Answer a call.

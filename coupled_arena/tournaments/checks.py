@@ -1,13 +1,11 @@
 """Everything that can be known to be wrong with a definition before the first call, all of it at once."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from coupled_arena.errors import ConfigurationError, ModelError, Problem
+from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
-from coupled_arena.models.simulated.dials import dial_problems
 from coupled_arena.prompts import bundled_questions, load_prompts
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.tournaments.definition import Tournament
@@ -132,28 +130,8 @@ def _models(tournament: Tournament, gateway: Gateway) -> Iterator[Problem]:
     """Dials, weights, keys: what each model string needs to be usable here."""
     for key, models in cast(tournament).items():
         for model in models:
-            yield from _usable(tournament.model_of(model), key, gateway)
-
-
-def _usable(model: Model, key: str, gateway: Gateway) -> Iterator[Problem]:
-    if model.kind == "sim":
-        yield from (Problem(HERE, key, f"{model.name}: {p.key}: {p.message}") for p in dial_problems(model.model))
-    elif model.kind == "local":
-        try:
-            gateway.identity(model)
-        except ModelError as error:
-            yield Problem(HERE, key, f"{model.name}: {error}")
-    elif "/" not in model.model:
-        yield Problem(HERE, key, f"{model.name}: write the provider too, such as openai/{model.model}")
-    elif model.api_key_env is not None:
-        if not os.environ.get(model.api_key_env):
-            yield Problem(HERE, key, f"{model.name}: the environment variable {model.api_key_env} is not set")
-    else:
-        from coupled_arena.models.hosted import missing_key
-
-        missing = missing_key(model)
-        if missing:
-            yield Problem(HERE, key, f"{model.name}: the environment variable {missing} is not set")
+            for message in gateway.problems(tournament.model_of(model)):
+                yield Problem(HERE, key, f"{model.name}: {message}")
 
 
 def _panels(tournament: Tournament, seating: Seating) -> Iterator[Problem]:

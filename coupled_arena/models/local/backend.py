@@ -128,6 +128,14 @@ class LocalBackend:
         digest, context = self.cache.digest(path), self._context(path)
         return f"local sha256={digest} engine=xllamacpp-{PINNED} evaluation={EVALUATION} context={context}"
 
+    def problems(self, model: Model) -> Sequence[str]:
+        """Return why the model's file is not to be had; deriving a variant may take seconds."""
+        try:
+            self.prepare([model])
+        except ModelUnavailable as error:
+            return [str(error)]
+        return []
+
     async def complete(self, call: Call) -> Reply:
         """Answer a call.
 

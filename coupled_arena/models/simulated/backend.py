@@ -1,7 +1,7 @@
 """The backend of simulated models."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.model import Model
@@ -35,6 +35,10 @@ class SimulatedBackend:
             ConfigurationError: the dials cannot be read; every problem is listed.
         """
         return identity_of(model.model)
+
+    def problems(self, model: Model) -> Sequence[str]:
+        """Return what is wrong with the model's dials."""
+        return [f"{problem.key}: {problem.message}" for problem in dial_problems(model.model)]
 
     async def complete(self, call: Call) -> Reply:
         """Answer a call; the answer is a pure function of the call."""
