@@ -127,6 +127,8 @@ def demo(
     _show_result(result, as_json=as_json)
     if not as_json:
         _print(console.conduct(result))
+        _out("\nOne battle in full:\n")
+        _print(console.transcript(result.battles[0]))
 
 
 @app.command()

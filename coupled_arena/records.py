@@ -211,5 +211,9 @@ class Battle(Record):
 
     @property
     def sharing(self) -> Sharing:
-        """What the debaters' openings shared; no report speaks of coupling where this is `none`."""
-        return weakest([turn.sharing for turn in self.turns if turn.speaker in ("A", "B")])
+        """What the two openings shared; no report speaks of coupling where this is `none`.
+
+        Inside a battle only the openings may share dice, and only in a coupled arm.
+        """
+        openings = {turn.speaker: turn.sharing for turn in reversed(self.turns) if turn.speaker in ("A", "B")}
+        return weakest(list(openings.values())) if len(openings) == 2 and self.arm == "coupled" else "none"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -172,6 +173,39 @@ def test_where_nothing_could_be_rated_the_exit_status_says_so(tmp_path: Path) ->
     done = arena(tmp_path, "run", "small.toml")
     assert done.returncode == 1
     assert "no battle could be rated" in done.stderr
+
+
+def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(TOML.replace("questions_per_domain = 1", "questions_per_domain = 6"), "utf-8")
+    command = [sys.executable, "-m", "coupled_arena", "run", "small.toml"]
+    folders = [str(Path.cwd()), os.environ.get("PYTHONPATH", "")]
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+    )
+    assert process.stderr is not None
+    first = process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    _, rest = process.communicate()
+    assert first.startswith("run small-")
+    assert process.returncode == 1
+    assert "all answers are kept in coupled-arena.db; run it again to go on" in rest
+    assert "Traceback" not in rest
+    (run,) = parsed(arena(tmp_path, "runs", "--json"))["runs"]
+    assert run["status"] == "interrupted"
+
+
+def test_a_prompt_set_of_ones_own_is_checked(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('base = "en"\n[judge]\nopinion = "{question} {transcirpt}"\n', encoding="utf-8")
+    (tmp_path / "small.toml").write_text(f'prompts = "mine.toml"\n{TOML}', encoding="utf-8")
+    done = arena(tmp_path, "run", "small.toml")
+    assert done.returncode == 2
+    assert "mine.toml: judge.opinion" in done.stderr
+    assert "transcirpt" in done.stderr
 
 
 def test_the_version_is_printed(tmp_path: Path) -> None:

@@ -136,6 +136,10 @@ def test_data_frames_can_be_had_with_and_without_a_file(tmp_path: Path, kept: bo
     assert set(result.frame("ratings")["round"]) == {1, 2, 3}
 
 
+KILLS = 20
+"""Moments at which a run is killed."""
+
+
 def killed(process: subprocess.Popen[str], store: Path, calls: int) -> int:
     """Kill a process once the store holds so many calls, and return how many it holds in the end."""
     while process.poll() is None and stored_calls(store) < calls:
@@ -164,7 +168,7 @@ def test_a_run_killed_again_and_again_ends_like_an_undisturbed_one(tmp_path: Pat
     store, order = tmp_path / "runs.db", random.Random(5)
     total = undisturbed.counts.made
     reached = 0
-    for moment in sorted(order.sample(range(total), 4)):
+    for moment in sorted(order.sample(range(total), KILLS)):
         reached = killed(program(store, {**SMALL, "concurrency": 2}), store, moment)
         assert reached >= min(moment, total)
     last = program(store)

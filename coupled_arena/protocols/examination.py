@@ -6,7 +6,7 @@ from typing import Literal
 
 from coupled_arena.agents.messages import ExamAnswer, ExamRequest
 from coupled_arena.coupling import Dice
-from coupled_arena.prompts import PromptSet, near_duplicate, read_numbered
+from coupled_arena.prompts import PromptSet, envelope, near_duplicate, read_numbered
 from coupled_arena.protocols.bus import TurnRequest, Utterance
 from coupled_arena.records import Question, Record
 
@@ -97,7 +97,7 @@ class ExaminationAgenda:
         if not missing or problem or self.batches == MOST_BATCHES:
             self._end(problem or (f"wrote {len(self.accepted)} of {self.count} usable questions" if missing else ""))
             return ()
-        known = "\n".join(f"- {text}" for text in self.accepted)
+        known = "\n".join(envelope("known", text, grammar=self.prompts.grammar) for text in self.accepted)
         return [self._request(self.prompts.render("examiner.more", count=str(missing), known=known), missing)]
 
     def _request(self, content: str, count: int) -> TurnRequest:

@@ -36,7 +36,7 @@ FRAMES: dict[FrameName, tuple[FrameColumn, ...]] = {
         ("a", "text", "model on side A, which speaks first"),
         ("b", "text", "model on side B"),
         ("weight", "number", "weight in the ratings, 0.5 where both side assignments were played"),
-        ("sharing", "text", "what the debaters' turns shared: shared, seed-only, none or deterministic"),
+        ("sharing", "text", "what the two openings shared: shared, seed-only, none or deterministic"),
         ("status", "text", "decided, void or forfeited"),
         ("verdict", "text", "A, B or tie; missing for a void battle"),
         ("winner", "text", "model that won; missing for a tie or a void battle"),

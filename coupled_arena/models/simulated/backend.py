@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.model import Model
+from coupled_arena.models.simulated.dials import dial_problems
 from coupled_arena.models.simulated.speech import identity_of, reply_to
 
 CONTEXT = 1_000_000

@@ -1,0 +1,61 @@
+"""The documentation is true: tables match the code, links lead somewhere, every code block runs or parses."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+import coupled_arena as ca
+from coupled_arena.cli import app
+from coupled_arena.models.local.settings import LocalSettings
+from coupled_arena.models.simulated.dials import RANGES
+from scripts.columns import document
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_of_columns_is_up_to_date() -> None:
+    """`python scripts/columns.py` writes it anew."""
+    assert (ROOT / "docs" / "data.md").read_text(encoding="utf-8") == document()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_files_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for block in blocks(page, "python"):
+        exec(compile(block, str(page), "exec"), {})
+    assert page.exists()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_toml_blocks_are_tournaments(page: Path) -> None:
+    for block in blocks(page, "toml"):
+        assert len(ca.Tournament.from_mapping(tomllib.loads(block), page.name).models) >= 2
+
+
+def test_every_command_of_the_documentation_exists() -> None:
+    commands = get_command(app).commands  # type: ignore[attr-defined]
+    for page in PAGES:
+        for name in re.findall(r"bin/coupled-arena ([a-z]+)", page.read_text(encoding="utf-8")):
+            assert name in commands, f"{page.name}: {name}"
+
+
+def test_every_dial_and_setting_is_described() -> None:
+    tournaments = (ROOT / "docs" / "tournaments.md").read_text(encoding="utf-8")
+    assert [dial for dial in (*RANGES, "taste", "world") if f"`{dial}" not in tournaments] == []
+    local = (ROOT / "docs" / "local-models.md").read_text(encoding="utf-8")
+    settings = [name.upper() for name in LocalSettings.__dataclass_fields__]
+    assert [name for name in settings if f"COUPLED_ARENA_{name}" not in local] == []
