@@ -11,8 +11,8 @@ A run holds seven data frames. `result.frame("battles")` returns one, `coupled-a
 file per frame and format (`battles.jsonl`, `battles.csv`, `battles.parquet`). Order and content never depend on which
 call ended first; only `created` and `latency` differ between two executions.
 
-A column of kind `json` is JSON text in data frames, CSV and Parquet, and the value itself in JSONL. In CSV a text that a
-spreadsheet would take for a formula gets an apostrophe in front: CSV is for people, JSONL and Parquet for programs.
+A column of kind `json` is JSON text in data frames, CSV and Parquet, and the value itself in JSONL. In CSV a text that
+a spreadsheet would take for a formula gets an apostrophe in front: CSV is for people, JSONL and Parquet for programs.
 """
 
 

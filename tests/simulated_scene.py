@@ -62,7 +62,7 @@ def opening_chat(question: str = QUESTION, domain: str = "stem", prompts: Prompt
     content = prompts.render(
         "debater.opening",
         question=envelope("question", question, domain=domain),
-        actions=prompts.grammar.slots(OPENING),
+        actions=prompts.slots(OPENING),
         limit=prompts.render("labels.limit", words="300"),
     )
     return [Message("system", prompts.render("debater.system")), Message("user", content)]
@@ -74,7 +74,7 @@ def turn_chat(
     """Return a debater's chat after it said something and then heard its opponent."""
     turn = envelope("turn", seal(heard, prompts.grammar), speaker="opponent")
     limit = prompts.render("labels.limit", words="300")
-    content = prompts.render("debater.turn", heard=turn, actions=prompts.grammar.slots(actions), limit=limit)
+    content = prompts.render("debater.turn", heard=turn, actions=prompts.slots(actions), limit=limit)
     return [*chat, Message("assistant", said), Message("user", content)]
 
 

@@ -132,10 +132,10 @@ def test_rendering_is_strict() -> None:
     with pytest.raises(ConfigurationError, match=r"en.toml: judge.opinoin: there is no such template"):
         prompts.render("judge.opinoin")
     with pytest.raises(ConfigurationError) as caught:
-        prompts.render("labels.round", nmber="1")
+        prompts.render("labels.limit", wrods="1")
     assert [str(problem) for problem in caught.value.problems] == [
-        "en.toml: labels.round: the field number was not given; it uses number",
-        "en.toml: labels.round: does not use the field nmber; it uses number",
+        "en.toml: labels.limit: the field words was not given; it uses words",
+        "en.toml: labels.limit: does not use the field wrods; it uses words",
     ]
 
 
@@ -151,16 +151,16 @@ def test_a_missing_file_is_named(own: Path) -> None:
 
 def test_a_file_may_say_only_what_differs_from_its_base(own: Path) -> None:
     own.write_text(
-        '\ufeffbase = "en"\n[labels]\nround = "Part {number}"\n[domains.sport]\ntitle = "sport"\n'
+        '\ufeffbase = "en"\n[labels]\nlimit = "{words} words at most"\n[domains.sport]\ntitle = "sport"\n'
         'command = "About sport."\nexample = "Why?"\nwords = 50\nneeds_reference = true\n',
         "utf-8",
     )
     prompts, base = load_prompts(own), load_prompts("en")
     assert prompts.name == "own"
-    assert prompts.render("labels.round", number="2") == "Part 2"
+    assert prompts.render("labels.limit", words="2") == "2 words at most"
     assert prompts.domain("sport").needs_reference
     changed = {name for name, text in prompts.templates.items() if text != base.templates[name]}
-    assert changed == {"labels.round"}
+    assert changed == {"labels.limit"}
     assert prompts.digest != base.digest
 
 

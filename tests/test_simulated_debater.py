@@ -154,7 +154,7 @@ def test_a_debater_says_the_same_in_every_language(language: str) -> None:
 def test_a_debater_answers_a_request_for_missing_actions_only() -> None:
     prompts = load_prompts("en")
     chat = turn_chat(opening_chat(), "", (Section(tag="respond", text="Claim A2A2: so."),), ("criticize",))
-    missing = prompts.render("debater.request", missing=prompts.grammar.slots(("raise",)), limit="20")
+    missing = prompts.render("debater.request", missing=prompts.slots(("raise",)), limit="20")
     reply = ask("sim/a", [*chat, chat[-1]._replace(content=missing)])
     assert [section.tag for section in read_sections(reply.text, prompts.grammar)] == ["raise"]
 

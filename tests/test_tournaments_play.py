@@ -295,7 +295,9 @@ def test_an_exception_in_an_agent_voids_its_battle_and_disturbs_no_other(caplog:
 
 
 def test_what_a_weak_examiner_fails_to_write_is_taken_from_the_bundled_set_visibly() -> None:
-    backend = ScriptedBackend(lambda call: "(1) What is the sum of the first ten odd numbers?\n(2) ok", Abilities())
+    backend = ScriptedBackend(
+        lambda call: "(1) What is the sum of the first ten odd numbers?\n(2) ok then", Abilities()
+    )
     result = ca.Tournament(
         **{**SMALL, "examiner": "test/weak", "questions_per_domain": 2, "domains": ["writing"], "references": False},
     ).run(backends={"hosted": backend})

@@ -65,7 +65,7 @@ class Debater(VoicedAgent):
             requests += 1
             history.append(Message("assistant", reply.text))
             limit = self.prompts.render("labels.limit", words=str(left))
-            request_text = self.prompts.render("debater.request", missing=grammar.slots(missing), limit=limit)
+            request_text = self.prompts.render("debater.request", missing=self.prompts.slots(missing), limit=limit)
             history.append(Message("user", request_text))
         if outcome == "ok" and not any(section.text for section in sections.values()):
             outcome = "empty"

@@ -87,14 +87,6 @@ class Grammar:
         """Return the closing tag of an action."""
         return f"</{self.tag(action)}>"
 
-    def slots(self, actions: tuple[str, ...]) -> str:
-        """Return the tags of several actions as a model must write them.
-
-        >>> Grammar({}).slots(("criticize", "raise"))
-        '<criticize>…</criticize> <raise>…</raise>'
-        """
-        return " ".join(f"{self.open(action)}…{self.close(action)}" for action in actions)
-
     def with_actions(self, *actions: str) -> "Grammar":
         """Return a grammar that also reads, writes and defangs these actions of a role's own (`note`)."""
         added = {action: self.tag(action) for action in actions if action not in self.actions}

@@ -1,7 +1,7 @@
 """Everything that is said to models in one language."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from coupled_arena.errors import ConfigurationError, Problem
@@ -64,10 +64,10 @@ class PromptSet:
             ConfigurationError: There is no such template, or the fields given are not those it uses.
 
         >>> from coupled_arena.prompts import load_prompts
-        >>> load_prompts("en").render("labels.round", number="1", side="A")
+        >>> load_prompts("en").render("labels.limit", words="1", side="A")
         Traceback (most recent call last):
         ...
-        coupled_arena.errors.ConfigurationError: en.toml: labels.round: does not use the field side; it uses number
+        coupled_arena.errors.ConfigurationError: en.toml: labels.limit: does not use the field side; it uses words
         """
         text = self.templates.get(template)
         if text is None:
@@ -80,6 +80,15 @@ class PromptSet:
         if problems:
             raise ConfigurationError([Problem(self.where, template, message) for message in problems])
         return fill(text, fields)
+
+    def slots(self, actions: Iterable[str]) -> str:
+        """Return the tags of several actions as a model must write them.
+
+        >>> from coupled_arena.prompts import load_prompts
+        >>> load_prompts("en").slots(("criticize", "raise"))
+        '<criticize>…</criticize> <raise>…</raise>'
+        """
+        return " ".join(self.render("labels.action", tag=self.grammar.tag(action)) for action in actions)
 
     def domain(self, name: str) -> Domain:
         """Return a domain; one that the set does not know gets the default budget and command.

@@ -24,7 +24,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     "reference.system": (),
     "reference.request": ("question",),
     "role.turn": ("heard",),
-    "labels.round": ("number",),
+    "labels.action": ("tag",),
     "labels.limit": ("words",),
 }
 """Template to its fields. Every prompt set has every template, and every template uses every field."""

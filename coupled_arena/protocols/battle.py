@@ -113,7 +113,7 @@ class BattleAgenda:
         heard += [self._shown_to(step.speaker, self.turns[earlier]) for earlier in unseen if self.turns[earlier].spoken]
         if step.speaker not in DEBATERS:
             return self.prompts.render("role.turn", heard="\n".join(heard))
-        actions = self.prompts.grammar.slots(step.requires)
+        actions = self.prompts.slots(step.requires)
         limit = self.prompts.render("labels.limit", words=str(self._limit(number)))
         if self.script.is_opening(number):
             return self.prompts.render("debater.opening", question=heard[0], actions=actions, limit=limit)

@@ -1,5 +1,6 @@
 """The examination: the examiner is asked for questions until there are enough or it has been asked often enough."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -13,11 +14,18 @@ from coupled_arena.records import Question, Record
 MOST_BATCHES = 3
 """How often an examiner is asked about one domain: once, and twice for what is still missing."""
 TOKENS_PER_QUESTION = 150
-SHORTEST_QUESTION = 12
-"""Characters below which a text is no question."""
+FEWEST_WORDS = 12
+"""Words (an ideograph is a word) that a text without a question mark needs to pass for a task."""
+
+LEAST_WORDS = 3
+"""Words that a text with a question mark needs."""
+_WORDS = re.compile(r"[\u3040-\u9fff]|[^\W\d_]{2,}")
 
 ExamDice = Callable[[int], Dice]
 """The dice of a batch, by its number from 0."""
+
+
+Reason = Literal["no question", "near-duplicate", "cut off", "surplus"]
 
 
 class Rejected(Record):
@@ -27,7 +35,7 @@ class Rejected(Record):
     """Domain it was written for."""
     text: str
     """The text."""
-    reason: Literal["near-duplicate", "too short", "surplus"]
+    reason: Reason
     """Why it is not used."""
 
 
@@ -91,8 +99,9 @@ class ExaminationAgenda:
             )
         else:
             written, problem = read_numbered(answer.to_text()), ""
-        for text in written:
-            self._sort(text)
+        cut = isinstance(answer, ExamAnswer) and answer.outcome == "truncated"
+        for number, text in enumerate(written, 1):
+            self._sort(text, cut=cut and number == len(written))
         missing = self.count - len(self.accepted)
         if not missing or problem or self.batches == MOST_BATCHES:
             self._end(problem or (f"wrote {len(self.accepted)} of {self.count} usable questions" if missing else ""))
@@ -111,10 +120,13 @@ class ExaminationAgenda:
         )
         return TurnRequest("examiner", message)
 
-    def _sort(self, text: str) -> None:
-        reason: Literal["near-duplicate", "too short", "surplus"] | None = None
-        if len(text) < SHORTEST_QUESTION and not _is_dense(text):
-            reason = "too short"
+    def _sort(self, text: str, *, cut: bool) -> None:
+        """Accept a text or note why not; the last one of a reply that hit its token limit is not whole."""
+        reason: Reason | None = None
+        if cut:
+            reason = "cut off"
+        elif not is_question(text):
+            reason = "no question"
         elif near_duplicate(text, [*self.known, *self.accepted]):
             reason = "near-duplicate"
         elif len(self.accepted) == self.count:
@@ -138,6 +150,12 @@ class ExaminationAgenda:
         self.result = Examination(questions, tuple(self.rejected), problem)
 
 
-def _is_dense(text: str) -> bool:
-    """Return whether a text is in a script that says much in few characters, such as Chinese."""
-    return len(text) * 3 >= SHORTEST_QUESTION and any("\u3040" <= character <= "\u9fff" for character in text)
+def is_question(text: str) -> bool:
+    """Return whether a text can pass for a question: it asks something in words, or is long enough to be a task.
+
+    >>> is_question("Why is the sky blue?"), is_question("1."), is_question("999, 888?"), is_question("Write a poem.")
+    (True, False, False, False)
+    """
+    words = _WORDS.findall(text)
+    asks = any(mark in text for mark in "?\uff1f\u061f")
+    return len(words) >= (LEAST_WORDS if asks else FEWEST_WORDS)
