@@ -17,11 +17,15 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from autogen_core import SingleThreadedAgentRuntime
+from autogen_agentchat.agents import BaseChatAgent
+from autogen_agentchat.base import Response
+from autogen_agentchat.messages import BaseChatMessage, TextMessage
+from autogen_core import CancellationToken, SingleThreadedAgentRuntime
 
 import coupled_arena as ca
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.model import Model
+from coupled_arena.protocols import TurnRequest, Utterance, converse
 from coupled_arena.records import Usage
 from coupled_arena.tournaments.play import play
 from coupled_arena.tournaments.questions import given_questions
@@ -96,6 +100,53 @@ async def stored(definition: ca.Tournament, latency: float, store: Path) -> int:
     return (await play(definition, store, backends={"hosted": Instant(latency)})).counts.made
 
 
+class Silent(BaseChatAgent):
+    """Answers with one fixed message."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, "silent")
+
+    @property
+    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
+        """Plain text."""
+        return (TextMessage,)
+
+    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
+        """Answer at once."""
+        return Response(chat_message=TextMessage(content=SENTENCE, source=self.name))
+
+    async def on_reset(self, cancellation_token: CancellationToken) -> None:
+        """Remember nothing."""
+
+
+class Rounds:
+    """Asks seats in turn, so that a conversation has as many messages as a battle's."""
+
+    def __init__(self, seats: Sequence[str]) -> None:
+        self.left = list(seats)
+        self.result: bool | None = None
+
+    def open(self) -> Sequence[TurnRequest]:
+        """Ask the next seat."""
+        return [TurnRequest(self.left[0], TextMessage(content=SENTENCE, source="bench"))]
+
+    def hear(self, utterance: Utterance) -> Sequence[TurnRequest]:
+        """Go on until everybody has spoken."""
+        del self.left[0]
+        self.result = None if self.left else True
+        return self.open() if self.left else ()
+
+
+async def bus_alone(battles: int) -> dict[str, float]:
+    """Hold as many conversations with as many messages as battles have, without agents that do anything."""
+    cpu = time.process_time()
+    for number in range(battles):
+        for seats in ((["a", "b"] * 5)[:9], [f"j{n}" for n in range(5)] * 2):
+            agents = {seat: Silent(seat) for seat in seats}
+            await converse(Rounds(seats), agents, conversation=f"{number}:{len(seats)}")
+    return {"cpu_ms_per_battle": 1000 * (time.process_time() - cpu) / battles}
+
+
 async def timed(
     battles: int, store: Path | None, *, latency: float = 0.0, seed: int = 0, concurrency: int = 64
 ) -> dict[str, float]:
@@ -133,6 +184,7 @@ async def measure(battles: int, concurrent: int, latency: float) -> dict[str, di
         await timed(20, None, seed=1)
         at_once = f"{concurrent} at once, {1000 * latency:.0f} ms a call"
         return {
+            "bus alone": await bus_alone(battles),
             "bus and gateway": await timed(battles, None, seed=2),
             "with the store": await timed(battles, Path(folder) / "runs.db", seed=3),
             at_once: await timed(concurrent, None, latency=latency, seed=4, concurrency=concurrent),

@@ -3,7 +3,7 @@
 Plays worlds of eight models with skills from N(0,1) under the quickstart's rules (8 domains x 2 questions, Swiss,
 5 judges, one discussion round) and prints, per world and in the median: the rank correlation of ratings and skills, how
 often one judge alone and the committee agree with the truth, the share of A in one judge's verdicts, and the rank
-correlation after the verdicts were shuffled among the battles.
+correlation after the verdicts were shuffled among the battles (the median of several shuffles).
 
     python benchmarks/recovers_truth.py [--worlds 20] [--json]
 """
@@ -27,6 +27,7 @@ from coupled_arena.tournaments.result import rated
 
 NAMES = ("ada", "bob", "cleo", "dan", "eve", "finn", "gus", "hal")
 PROMPTS_CHECKED = 200
+SHUFFLES = 25
 KEYS = ("spearman", "one_judge", "committee", "share_a", "shuffled")
 
 
@@ -118,7 +119,9 @@ def main() -> None:
             "one_judge": alone,
             "committee": committee,
             "share_a": share_a,
-            "shuffled": correlation(result, shuffled(result.battles, world), skills),
+            "shuffled": statistics.median(
+                correlation(result, shuffled(result.battles, SHUFFLES * world + n), skills) for n in range(SHUFFLES)
+            ),
         }
         rows.append(row)
         if not options.json:

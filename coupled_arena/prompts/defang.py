@@ -32,6 +32,8 @@ _TAG = re.compile(
     f"(?P<less>[{LESS}])(?P<rest>[{GAP}]*+[{SLASH}]?+[{GAP}]*+(?P<name>{NAME}))(?![^{GREATER}{SLASH}\\s])"
 )
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_SUSPECT = re.compile(f"[{OPEN}{LESS}\x00\ud800-\udfff]")
+"""What a text must hold for anything in it to be changed."""
 
 
 def is_marker(match: re.Match[str]) -> bool:
@@ -63,6 +65,8 @@ def defang(text: str, tags: Collection[str] = ()) -> str:
 
 def defang_reserved(text: str, reserved: Collection[str]) -> str:
     """Do what `defang` does, where `reserved` holds all tags to break, folded."""
+    if _SUSPECT.search(text) is None:
+        return text
 
     def break_marker(match: re.Match[str]) -> str:
         if not is_marker(match):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.prompts.grammar import Grammar
-from coupled_arena.prompts.templates import FIELD, fill
+from coupled_arena.prompts.templates import fields_of, fill
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class PromptSet:
         if text is None:
             message = f"there is no such template; there are {', '.join(self.templates)}"
             raise ConfigurationError([Problem(self.where, template, message)])
-        used = tuple(dict.fromkeys(FIELD.findall(text)))
+        used = fields_of(text)
         it_uses = f"it uses {', '.join(used)}" if used else "it uses none"
         problems = [f"the field {field} was not given; {it_uses}" for field in used if field not in fields]
         problems += [f"does not use the field {field}; {it_uses}" for field in fields if field not in used]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 TEMPLATES: dict[str, tuple[str, ...]] = {
     "debater.system": (),
@@ -31,6 +32,17 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
 
 FIELD = re.compile(r"\{([a-z_]+)\}")
 """A field; any other brace is text."""
+
+
+@lru_cache(maxsize=1024)
+def fields_of(template: str) -> tuple[str, ...]:
+    """Return the fields of a template, each once, in the order of their first mention.
+
+    >>> fields_of("{question} {limit} {question}")
+    ('question', 'limit')
+    """
+    return tuple(dict.fromkeys(FIELD.findall(template)))
+
 
 _FIELD = re.compile(r"^\{(?P<line>[a-z_]+)\}(?P<breaks>\n+)|\{(?P<inline>[a-z_]+)\}", re.MULTILINE)
 

@@ -73,8 +73,7 @@ class BattleAgenda:
 
     def open(self) -> Sequence[TurnRequest]:
         """Ask for all openings, or for the first step of a script that has none."""
-        openings = [n for n in range(1, len(self.script.steps) + 1) if self.script.is_opening(n)]
-        return [self._request(number) for number in openings or [1]]
+        return [self._request(number) for number in self.script.openings or (1,)]
 
     def hear(self, utterance: Utterance) -> Sequence[TurnRequest]:
         """Note a turn; once all openings are in, go on with the next step or end the battle."""
@@ -115,7 +114,7 @@ class BattleAgenda:
             return self.prompts.render("role.turn", heard="\n".join(heard))
         actions = self.prompts.slots(step.requires)
         limit = self.prompts.render("labels.limit", words=str(self._limit(number)))
-        if self.script.is_opening(number):
+        if number in self.script.openings:
             return self.prompts.render("debater.opening", question=heard[0], actions=actions, limit=limit)
         return self.prompts.render("debater.turn", heard="\n".join(heard), actions=actions, limit=limit)
 

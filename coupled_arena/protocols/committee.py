@@ -58,7 +58,7 @@ class Case:
         labels = {"A": "A", "B": "B"} if order == "AB" else {"A": "B", "B": "A"}
 
         def place(turn: Turn) -> tuple[int, int, str, int]:
-            opening = self.script.is_opening(turn.step)
+            opening = turn.step in self.script.openings
             label = labels.get(turn.speaker, turn.speaker)
             return (turn.round, 0, label, 0) if opening else (turn.round, 1, "", turn.step)
 

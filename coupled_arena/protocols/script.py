@@ -1,6 +1,7 @@
 """A battle's script as data: who speaks when, what they see, what they must do, how long they may be."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -67,16 +68,16 @@ class Script(Record):
         """Speakers other than the debaters, in order of their first step."""
         return tuple(dict.fromkeys(step.speaker for step in self.steps if step.speaker not in DEBATERS))
 
-    def is_opening(self, number: int) -> bool:
-        """Return whether a step is a debater's first and sees only the question."""
-        step = self.steps[number - 1]
-        first = all(earlier.speaker != step.speaker for earlier in self.steps[: number - 1])
-        return step.speaker in DEBATERS and first and not step.sees
+    @cached_property
+    def openings(self) -> tuple[int, ...]:
+        """Numbers of the openings: a debater's first step, if it sees only the question."""
+        first = {step.speaker: number for number, step in reversed(list(enumerate(self.steps, 1)))}
+        return tuple(n for n in sorted(first[side] for side in DEBATERS) if not self.steps[n - 1].sees)
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """The label of every step in its noise key; openings share one."""
-        return tuple("opening" if self.is_opening(n) else f"step {n}" for n in range(1, len(self.steps) + 1))
+        return tuple("opening" if n in self.openings else f"step {n}" for n in range(1, len(self.steps) + 1))
 
 
 def _steps(rows: Sequence[tuple[str, str, tuple[int, ...], float, int]]) -> tuple[Step, ...]:
