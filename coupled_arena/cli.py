@@ -5,6 +5,7 @@ Results go to standard output, everything else to standard error.
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -52,6 +53,8 @@ def main() -> None:
     """Run the command line; exit 0 if done, 1 if that was not possible, 2 on wrong use."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    # A polite kill ends a run as Ctrl-C does: calls in flight are let go and the run is marked as interrupted.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         app()
     except ConfigurationError as error:
@@ -138,7 +141,7 @@ def leaderboard(store: StoreOption = DEFAULT_STORE, run: RunOption = None, as_js
     from coupled_arena.tournaments.store import Store
 
     with Store(store, create=False) as opened:
-        _show_result(Result.of(opened.run(run)), as_json=as_json)
+        _show_result(Result.of(opened.run(run)), as_json=as_json, played=False)
 
 
 @app.command()
@@ -237,14 +240,15 @@ def _play(tournament: "Tournament", store: Path, where: str, *, retry_failed: bo
         return tournament.run(store, listeners=[progress], where=where, retry_failed=retry_failed)
 
 
-def _show_result(result: "Result", *, as_json: bool) -> None:
+def _show_result(result: "Result", *, as_json: bool, played: bool = True) -> None:
     from coupled_arena.reports import console
 
     if as_json:
         _out_json(result.document())
     else:
         _print(console.leaderboard(result))
-        _complain(console.spending(result))
+        if played:
+            _complain(console.spending(result))
     if not any(battle.decision.verdict for battle in result.battles):
         _complain("no battle could be rated; see the notes above, mend the cause, then run again with --retry-failed")
         raise typer.Exit(FAILED)

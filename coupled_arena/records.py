@@ -10,6 +10,9 @@ Side = Literal["A", "B"]
 Verdict = Literal["A", "B", "tie"]
 """What a judge or a committee can say of a battle, always in the battle's own frame."""
 
+VERDICTS: tuple[Verdict, ...] = ("A", "B", "tie")
+"""All verdicts, in the order of a grammar's labels."""
+
 Order = Literal["AB", "BA"]
 """Whom a judge was shown first; `BA` shows the battle with the seats' labels exchanged."""
 
@@ -19,7 +22,7 @@ Outcome = Literal["ok", "truncated", "refused", "filtered", "empty", "timeout", 
 Sharing = Literal["shared", "seed-only", "none", "deterministic"]
 """What a reply's randomness was: our noise, a provider's seed, a provider's own dice, or none at all (T = 0)."""
 
-OpinionStatus = Literal["valid", "unparsable", "truncated", "refused", "abstained", "failed"]
+OpinionStatus = Literal["valid", "unparsable", "truncated", "refused", "failed", "not asked"]
 """Whether a judge's reply holds a verdict, and if not, why."""
 
 DecisionStatus = Literal["decided", "void", "forfeited"]
@@ -99,7 +102,7 @@ class Turn(Record):
     sections: tuple[Section, ...] = ()
     """What was said, in the order it was said."""
     outcome: Outcome = "ok"
-    """How the turn's first call ended; a turn without text has none of `ok` and `truncated`."""
+    """How the turn ended; a turn without text has none of `ok` and `truncated`."""
     missing: tuple[str, ...] = ()
     """Required actions that were still absent after the last request."""
     cut: bool = False

@@ -74,6 +74,7 @@ def test_leaderboard_and_runs_show_what_was_played(played: tuple[Path, dict[str,
     (run,) = parsed(arena(folder, "runs", "--json"))["runs"]
     assert (run["id"], run["status"], run["battles"]) == (document["run"], "finished", 6)
     table = arena(folder, "leaderboard")
+    assert "calls made" not in table.stderr
     assert "sim/ada" in table.stdout
     assert "prior weak" in table.stdout
 
@@ -91,7 +92,7 @@ def test_export_writes_a_file_per_frame_and_format(played: tuple[Path, dict[str,
     files = parsed(arena(folder, "export", "out", "--json"))["files"]
     assert {Path(file).name for file in files} == {
         f"{frame}.{ending}"
-        for frame in ("battles", "turns", "opinions", "decisions", "questions", "calls", "ratings")
+        for frame in ("battles", "turns", "opinions", "decisions", "questions", "rejected", "calls", "ratings")
         for ending in ("jsonl", "csv")
     }
     battles = [json.loads(line) for line in (folder / "out" / "battles.jsonl").read_text("utf-8").splitlines()]
@@ -175,7 +176,8 @@ def test_where_nothing_could_be_rated_the_exit_status_says_so(tmp_path: Path) ->
     assert "no battle could be rated" in done.stderr
 
 
-def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, ending: signal.Signals) -> None:
     (tmp_path / "small.toml").write_text(TOML.replace("questions_per_domain = 1", "questions_per_domain = 6"), "utf-8")
     command = [sys.executable, "-m", "coupled_arena", "run", "small.toml"]
     folders = [str(Path.cwd()), os.environ.get("PYTHONPATH", "")]
@@ -189,7 +191,7 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
     )
     assert process.stderr is not None
     first = process.stderr.readline()
-    process.send_signal(signal.SIGINT)
+    process.send_signal(ending)
     _, rest = process.communicate()
     assert first.startswith("run small-")
     assert process.returncode == 1

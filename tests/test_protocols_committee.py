@@ -233,9 +233,9 @@ def test_exchanging_the_sides_exchanges_the_outcome(ballots: list[Verdict | None
 
 
 @given(BALLOTS)
-def test_votes_and_abstentions_add_up_to_the_seats(ballots: list[Verdict | None]) -> None:
+def test_valid_and_invalid_votes_add_up_to_the_seats(ballots: list[Verdict | None]) -> None:
     vote = count(ballots)
-    assert sum(vote.votes.values()) + vote.abstained == len(ballots)
+    assert sum(vote.votes.values()) + vote.invalid == len(ballots)
     assert set(vote.votes) == set(VERDICTS)
 
 

@@ -128,6 +128,16 @@ def test_an_unreadable_question_file_is_named_with_its_line(tmp_path: Path) -> N
     assert any("cannot be read" in problem for problem in problems(questions=tmp_path / "absent.jsonl"))
 
 
+def test_two_questions_with_one_id_are_refused() -> None:
+    twice = [ca.Question(id="q", domain="math", language="en", text=f"Why {n}?", author="me") for n in range(2)]
+    assert any("two questions have the id 'q'" in problem for problem in problems(questions=tuple(twice)))
+
+
+def test_scores_of_models_that_do_not_play_are_refused() -> None:
+    (problem,) = problems(schedule={"kind": "swiss", "scores": {"sim/ada": 1.0, "typo": 3.0}})
+    assert "schedule.scores: 'typo' does not play" in problem
+
+
 def test_a_domain_without_a_question_in_the_file_is_found(tmp_path: Path) -> None:
     file = tmp_path / "questions.jsonl"
     file.write_text('{"id": "q1", "domain": "math", "text": "What is 2 + 2, and why?"}\n', encoding="utf-8")
@@ -148,6 +158,25 @@ def test_the_digest_ignores_concurrency_and_sees_everything_else() -> None:
     assert len({base.digest(), *(ca.Tournament(**SIMULATED, **change).digest() for change in others)}) == 6
 
 
+class Checker(ca.Role):
+    instructions = "Check the facts."
+
+
+class Stricter(Checker):
+    instructions = "Check every fact."
+
+
+def test_the_digest_knows_what_a_role_is_told() -> None:
+    script = ca.Script(name="s", steps=(*ca.SINGLE.steps, ca.Step(speaker="x", sees=(1,))))
+    digests = {
+        ca.Tournament(**SIMULATED, script=script, roles={"x": (agent, "sim/x")}).digest()
+        for agent in (Checker, Stricter)
+    }
+    assert len(digests) == 2
+    with pytest.raises(ca.ConfigurationError, match="a factory needs a name"):
+        ca.Tournament(**SIMULATED, script=script, roles={"x": lambda: None})
+
+
 def test_a_definition_survives_its_document() -> None:
     tournament = ca.Tournament(**SIMULATED, schedule=ca.Swiss(rounds=3), script="single", recuse="author")
     assert ca.Tournament.stored(tournament.document()) == tournament
@@ -164,6 +193,15 @@ class TestFiles:
         assert tournament.name == "mine"
         assert tournament.questions == tmp_path / "q.csv"
         assert tournament.committee.recuse == "none"
+
+    def test_the_digest_does_not_depend_on_the_working_folder(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "p.toml").write_text('base = "en"', encoding="utf-8")
+        (tmp_path / "t.toml").write_text('models = ["sim/a", "sim/b"]\nprompts = "p.toml"', encoding="utf-8")
+        from_afar = ca.load(tmp_path / "t.toml").digest()
+        monkeypatch.chdir(tmp_path)
+        assert ca.load("t.toml").digest() == from_afar
 
     @pytest.mark.parametrize(
         ("content", "expected"),

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from autogen_agentchat.agents import BaseChatAgent
 
 import coupled_arena as ca
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.simulated.backend import SimulatedBackend
 from coupled_arena.tournaments.events import BattleEnded, CallAnswered, Event, RoundOpened, RunOpened
 from tests.support import ScriptedBackend
+from tests.test_protocols_bus import Echo
 
 SMALL: dict[str, Any] = {
     "name": "small",
@@ -313,6 +315,24 @@ def test_references_are_off_where_their_writer_plays_and_the_result_says_so() ->
     assert [bool(question.reference) for question in written.questions] == [True, False]
 
 
+def test_a_failing_reference_writer_is_quoted() -> None:
+    def fault(call: Call) -> Reply | None:
+        return Reply(outcome="failed", detail="503 busy") if call.model.name == "sim/writer" else None
+
+    result = ca.Tournament(**SMALL, reference="sim/writer").run(backends={"sim": faulty(fault)})
+    assert "sim/writer wrote 0 of 1 reference answers (failed: 503 busy)" in result.caveats
+
+
+def test_all_questions_of_a_file_are_used_unless_told_otherwise(tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    rows = [f'q{n},sky,"How far away is star number {n} of the catalogue, and how do we know?"' for n in range(7)]
+    file.write_text("\n".join(["id,domain,text", *rows]), encoding="utf-8")
+    own = {key: value for key, value in SMALL.items() if key not in ("domains", "questions_per_domain", "examiner")}
+    assert len(ca.Tournament(**own, questions=file, language="de").run().questions) == 7
+    assert {q.language for q in ca.Tournament(**own, questions=file, language="de").run().questions} == {"de"}
+    assert len(ca.Tournament(**own, questions=file, questions_per_domain=2).run().questions) == 2
+
+
 def test_questions_of_a_file_are_used_as_they_are(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     text = "How many moons does Mars have, and who found them?"
@@ -322,6 +342,39 @@ def test_questions_of_a_file_are_used_as_they_are(tmp_path: Path) -> None:
 
 
 # What a committee is made of.
+
+
+def test_a_panel_that_recusal_leaves_small_is_a_caveat() -> None:
+    judges = [{"name": f"j{n}", "model": f"sim/j{n}", "family": "ada"} for n in range(2)]
+    models = [{"name": "ada", "model": "sim/ada", "family": "ada"}, "sim/bob", "sim/cleo"]
+    result = ca.Tournament(**{**SMALL, "models": models, "judges": [*judges, "sim/j9"]}).run()
+    assert any("some battles have only 1 judges" in caveat for caveat in result.caveats)
+
+
+def test_nobody_judges_a_battle_they_debate_in_whatever_the_recusal() -> None:
+    judges = ["sim/ada?skill=1", "sim/j1", "sim/j2", "sim/j3"]
+    result = ca.Tournament(**{**SMALL, "judges": judges}, recuse="none").run()
+    for battle in result.battles:
+        assert ("sim/ada" in {o.judge for o in battle.opinions}) == ("sim/ada" not in battle.pair)
+
+
+def repeating_agent() -> BaseChatAgent:
+    return Echo("echo")
+
+
+def test_any_chat_agent_can_have_a_role_and_its_words_reach_the_judges() -> None:
+    script = ca.Script(name="s", steps=(*ca.SINGLE.steps, ca.Step(speaker="echo", sees=(1,))))
+    heard: list[str] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, CallAnswered):
+            heard.append(event.call.messages[-1].content)
+
+    result = ca.Tournament(**SMALL, script=script, roles={"echo": repeating_agent}).run(listeners=[listen])
+    notes = [turn for battle in result.battles for turn in battle.turns if turn.speaker == "echo"]
+    assert {section.tag for turn in notes for section in turn.sections} == {"note"}
+    assert all('<turn speaker="echo">\n<note>' in text for text in heard if "<transcript>" in text)
+    assert any("agents of a factory are asked anew" in caveat for caveat in result.caveats)
 
 
 def test_a_number_of_judges_takes_the_best_rated_of_the_others() -> None:

@@ -43,7 +43,8 @@ class BattleAgenda:
         models: name of the model in every seat the script has.
         prompts: the prompt set.
         dice: where the randomness of each step comes from.
-        hidden: actions that nobody but their speaker is shown.
+        tags: what an added role's untagged text is called, by role.
+        hidden: actions that no other seat is shown.
         forfeits: whether a debater that gives no answer loses (`loss`) or makes the battle void (`void`).
     """
 
@@ -55,6 +56,7 @@ class BattleAgenda:
         prompts: PromptSet,
         dice: StepDice,
         *,
+        tags: Mapping[str, str] | None = None,
         hidden: tuple[str, ...] = HIDDEN_FROM_OPPONENT,
         forfeits: str = "loss",
     ) -> None:
@@ -63,6 +65,7 @@ class BattleAgenda:
         self.models = models
         self.prompts = prompts
         self.dice = dice
+        self.tags = tags or {}
         self.hidden = hidden
         self.forfeits = forfeits
         self.words = prompts.domain(question.domain).words
@@ -91,10 +94,10 @@ class BattleAgenda:
 
     def _request(self, number: int) -> TurnRequest:
         step = self.script.steps[number - 1]
+        first = step.speaker not in self.shown
         seen = self.shown.setdefault(step.speaker, set())
-        first = not seen
         unseen = [earlier for earlier in step.sees if earlier not in seen]
-        seen.update(unseen, {0, number})
+        seen.update(unseen)
         self.asked[step.speaker] = number
         limit = self._limit(number)
         message = StepRequest(
@@ -129,7 +132,8 @@ class BattleAgenda:
         if isinstance(answer, StepAnswer):
             known = answer
         else:
-            known = read_foreign(answer, step.requires, self._limit(number), self.prompts)
+            tag = None if step.speaker in DEBATERS else self.tags.get(step.speaker, step.speaker)
+            known = read_foreign(answer, step.requires, self._limit(number), self.prompts, tag=tag)
         return Turn(
             step=number,
             round=step.round,
@@ -164,9 +168,14 @@ def _fault(turn: Turn) -> str:
     return f"{turn.outcome}: {turn.detail}" if turn.detail else turn.outcome
 
 
-def read_foreign(message: BaseChatMessage, requires: tuple[str, ...], limit: int, prompts: PromptSet) -> StepAnswer:
-    """Read the turn of an agent that knows nothing of ours from its text."""
-    sections, cut = within_limit(read_sections(message.to_text(), prompts.grammar), limit, prompts.grammar)
+def read_foreign(
+    message: BaseChatMessage, requires: tuple[str, ...], limit: int, prompts: PromptSet, *, tag: str | None
+) -> StepAnswer:
+    """Read the turn of an agent that knows nothing of ours from its text; all of it is `tag`, where there is one."""
+    text = message.to_text().strip()
+    whole = (Section(tag=tag, text=text),) if tag is not None and text else ()
+    found = read_sections(text, prompts.grammar) if tag is None else whole
+    sections, cut = within_limit(found, limit, prompts.grammar)
     said = {section.tag for section in sections if section.text}
     return StepAnswer(
         source=message.source,

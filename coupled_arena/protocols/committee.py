@@ -219,9 +219,9 @@ class CommitteeAgenda:
             stage=stage,
             order=opinion.order,
             verdict=opinion.verdict,
-            status=opinion.status,
+            status="not asked",
             carried=opinion.verdict is not None,
-            detail="not asked: no other judge holds a verdict",
+            detail="no other judge holds a verdict",
         )
 
 

@@ -95,7 +95,7 @@ class ExaminationAgenda:
         if isinstance(answer, ExamAnswer):
             written, problem = (
                 answer.questions,
-                answer.detail or ("" if answer.outcome in ("ok", "truncated") else answer.outcome),
+                answer.detail or ("" if answer.outcome in ("ok", "truncated", "empty") else answer.outcome),
             )
         else:
             written, problem = read_numbered(answer.to_text()), ""

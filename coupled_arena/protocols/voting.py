@@ -18,7 +18,7 @@ class Vote(NamedTuple):
     """The outcome; None where too few seats hold a valid verdict."""
     votes: dict[str, int]
     """Valid votes for A, B and tie."""
-    abstained: int
+    invalid: int
     """Seats without a valid vote."""
 
 
@@ -54,13 +54,13 @@ def count(ballots: Sequence[Verdict | None], *, rule: VoteRule = "plurality", qu
     tally = Counter(vote for vote in ballots if vote is not None)
     votes: dict[str, int] = {verdict: tally[verdict] for verdict in VERDICTS}
     valid = sum(votes.values())
-    abstained = len(ballots) - valid
+    invalid = len(ballots) - valid
     if not ballots or valid <= quorum * len(ballots):
-        return Vote(None, votes, abstained)
+        return Vote(None, votes, invalid)
     most = max(votes.values())
     leaders = [verdict for verdict in VERDICTS if votes[verdict] == most]
     won = len(leaders) == 1 and (rule == "plurality" or 2 * most > valid)
-    return Vote(leaders[0] if won else "tie", votes, abstained)
+    return Vote(leaders[0] if won else "tie", votes, invalid)
 
 
 def vote_at(

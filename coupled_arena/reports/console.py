@@ -43,13 +43,16 @@ def _cell(value: object) -> str:
 def leaderboard(result: Result) -> RenderableType:
     """Return the leaderboard with what must be known about it and whether it is settled."""
     rows = [[getattr(row, column) for column in LEADERBOARD_COLUMNS] for row in result.rows]
-    counted = result.counted()
+    counted, settled = result.counted(), result.ratings.settled()
+    shared = ", ".join(f"{sharing} in {n} battles" for sharing, n in result.shared().items() if sharing != "none")
     lines = [
         f"{len(result.battles)} battles: {counted['decided']} decided, {counted['void']} void, "
         f"{counted['forfeited']} forfeited. Ratings: half-win Bradley-Terry, prior {result.ratings.prior}, "
         "mean 1000, 95 % intervals by question.",
         *(f"note: {caveat}" for caveat in result.caveats),
-        *(pair.line for pair in result.ratings.settled()),
+        *(pair.line for pair in settled),
+        *(f"intervals of neighbours: {pair.multiplicity}" for pair in settled[:1]),
+        f"dice of the openings: {shared}" if shared else "no shared dice",
     ]
     return Group(table(LEADERBOARD_COLUMNS, rows), Text(), *(Text(printable(line)) for line in lines))
 
@@ -69,8 +72,11 @@ def conduct(result: Result) -> RenderableType:
     """Return how debaters and judges behaved: turns, missing sections, verdicts and the share of A."""
     turns = turn_counts(result.battles)
     judges = table(
-        ("judge", "opinions", "A", "B", "tie", "none", "share of A"),
-        [[j.judge, j.opinions, j.a, j.b, j.ties, j.none, j.share_a] for j in judge_counts(result.battles)],
+        ("judge", "opinions", "A", "B", "tie", "share of A", "unparsable", "truncated", "refused", "failed"),
+        [
+            [j.judge, j.opinions, j.a, j.b, j.ties, j.share_a, j.unparsable, j.truncated, j.refused, j.failed]
+            for j in judge_counts(result.battles)
+        ],
     )
     spoken = (
         f"{turns.turns} turns with {turns.sections} sections, {turns.missing} missing, {turns.cut} turns cut, "

@@ -121,8 +121,13 @@ def remarks(battle: Battle) -> list[str]:
     if battle.decision.status != "decided":
         lines.append(f"{battle.id}: {battle.decision.status}: {battle.decision.reason}")
     lines += [
+        f"{battle.id}: {turn.speaker}, step {turn.step}: {turn.outcome}: {turn.detail}"
+        for turn in battle.turns
+        if turn.speaker not in ("A", "B") and turn.outcome not in ("ok", "truncated")
+    ]
+    lines += [
         f"{battle.id}: judge {opinion.judge}, stage {opinion.stage}: {opinion.status}: {opinion.detail}"
         for opinion in battle.opinions
-        if opinion.status != "valid" and not opinion.detail.startswith("not asked")
+        if opinion.status not in ("valid", "not asked")
     ]
     return [line if len(line) <= LONGEST_REMARK else f"{line[:LONGEST_REMARK]}…" for line in lines]

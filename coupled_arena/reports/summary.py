@@ -8,20 +8,26 @@ from coupled_arena.records import Battle
 
 
 class JudgeCounts(NamedTuple):
-    """How one judge voted at the last stage it was asked."""
+    """How one judge voted at the last stage, and what became of its replies."""
 
     judge: str
     """Name of the judge."""
     opinions: int
-    """Opinions at the last stage."""
+    """Opinions at the last stage, with or without a verdict."""
     a: int
     """Verdicts for the side that spoke first."""
     b: int
     """Verdicts for the other side."""
     ties: int
     """Verdicts `tie`."""
-    none: int
-    """Opinions without a verdict."""
+    unparsable: int
+    """Replies, at any stage, in which no verdict could be read."""
+    truncated: int
+    """Replies, at any stage, that were cut off before their verdict."""
+    refused: int
+    """Refusals at any stage."""
+    failed: int
+    """Calls, at any stage, that failed."""
 
     @property
     def share_a(self) -> float | None:
@@ -45,15 +51,27 @@ class TurnCounts(NamedTuple):
 
 
 def judge_counts(battles: Sequence[Battle]) -> tuple[JudgeCounts, ...]:
-    """Return the last-stage verdicts of every judge, by name."""
+    """Return the last-stage verdicts of every judge, and why replies held none, by name."""
     verdicts: dict[str, Counter[str | None]] = {}
+    statuses: dict[str, Counter[str]] = {}
     for battle in battles:
         last = max((opinion.stage for opinion in battle.opinions), default=0)
         for opinion in battle.opinions:
+            statuses.setdefault(opinion.judge, Counter())[opinion.status] += 1
             if opinion.stage == last:
                 verdicts.setdefault(opinion.judge, Counter())[opinion.verdict] += 1
     return tuple(
-        JudgeCounts(judge, count.total(), count["A"], count["B"], count["tie"], count[None])
+        JudgeCounts(
+            judge,
+            opinions=count.total(),
+            a=count["A"],
+            b=count["B"],
+            ties=count["tie"],
+            unparsable=statuses[judge]["unparsable"],
+            truncated=statuses[judge]["truncated"],
+            refused=statuses[judge]["refused"],
+            failed=statuses[judge]["failed"],
+        )
         for judge, count in sorted(verdicts.items())
     )
 

@@ -11,6 +11,7 @@ from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.panels import short_pairings
 from coupled_arena.tournaments.questions import given_questions
+from coupled_arena.tournaments.schedules import Swiss
 from coupled_arena.tournaments.seating import Seating
 
 HERE = "Tournament"
@@ -29,7 +30,12 @@ def check(tournament: Tournament, gateway: Gateway, where: str = HERE) -> None:
     Raises:
         ConfigurationError: with every problem found.
     """
-    problems = [*_casting(tournament), *_script(tournament), *_prompts_and_questions(tournament)]
+    problems = [
+        *_casting(tournament),
+        *_script(tournament),
+        *_schedule(tournament),
+        *_prompts_and_questions(tournament),
+    ]
     unusable = [*_models(tournament, gateway)]
     problems += unusable
     if not problems:
@@ -77,6 +83,14 @@ def _casting(tournament: Tournament) -> Iterator[Problem]:
         yield Problem(HERE, "judges", message)
 
 
+def _schedule(tournament: Tournament) -> Iterator[Problem]:
+    """Scores of models that do not play."""
+    names = {model.name for model in tournament.models}
+    scores = tournament.schedule.scores if isinstance(tournament.schedule, Swiss) else None
+    for name in sorted(set(scores or ()) - names):
+        yield Problem(HERE, "schedule.scores", f"{name!r} does not play; the names are {', '.join(sorted(names))}")
+
+
 def _script(tournament: Tournament) -> Iterator[Problem]:
     """Roles without a seat, seats without a role, actions the language has no tag for."""
     roles = tournament.battle.script.roles
@@ -114,8 +128,15 @@ def _prompts_and_questions(tournament: Tournament) -> Iterator[Problem]:
         except ConfigurationError as error:
             yield from error.problems
             return
+        if not given:
+            yield Problem(HERE, "questions", "holds no question; add one or leave the key out")
+        for kind, values in (("id", [q.id for q in given]), ("text", [q.text for q in given])):
+            for value in sorted({v for v in values if values.count(v) > 1}):
+                yield Problem(
+                    HERE, "questions", f"two questions have the {kind} {value[:60]!r}; each must have its own"
+                )
         served = {question.domain for question in given}
-        for domain in tournament.domains:
+        for domain in tournament.domains if "domains" in tournament.model_fields_set else ():
             if domain not in served:
                 name = tournament.questions.name if isinstance(tournament.questions, Path) else HERE
                 yield Problem(name, "questions", f"has no question for domain {domain!r}; add one or drop the domain")

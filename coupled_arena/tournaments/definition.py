@@ -134,9 +134,9 @@ class Tournament(Record):
     reference: AnyModel | None = None
     """Who writes reference answers; None is the examiner."""
     domains: tuple[str, ...] = DOMAINS
-    """What the questions are about."""
+    """What the questions are about; left out beside `questions`, whatever these are about."""
     questions_per_domain: int = Field(default=5, ge=1)
-    """How many questions each domain has."""
+    """How many questions each domain has; left out beside `questions`, all of these."""
     questions: tuple[Question, ...] | Path | None = None
     """Questions of your own: records, or a JSONL or CSV file."""
     language: str = "en"
@@ -174,7 +174,7 @@ class Tournament(Record):
 
     @classmethod
     def stored(cls, document: Mapping[str, Any]) -> Self:
-        """Build a tournament from the `document` a store keeps; agents of added roles and questions are not in it."""
+        """Build a tournament from the `document` a store keeps, without agents of added roles and own questions."""
         return cls(**{key: value for key, value in document.items() if key not in ("roles", "questions")})
 
     @model_validator(mode="before")
@@ -247,6 +247,9 @@ class Tournament(Record):
     def document(self) -> dict[str, Any]:
         """Return the definition as plain data, for the manifest and the digest; `concurrency` is left out."""
         data = self.model_dump(mode="json", exclude={"concurrency", "roles", "questions"})
+        if self.prompts is not None:
+            # Where the file lies is no part of the definition; what it says is, by its digest.
+            data["prompts"] = Path(self.prompts).name
         data["roles"] = {name: seat.document() for name, seat in sorted(self.roles.items())}
         if isinstance(self.questions, Path):
             data["questions"] = self.questions.name

@@ -25,9 +25,6 @@ def eligible(tournament: Tournament, pair: Sequence[Model], author_of: AuthorOf)
         case "author":
             authors = {author_of(model) for model in pair}
             judges = [judge for judge in judges if author_of(judge) not in authors]
-        case "none":
-            if tournament.is_panel:
-                judges = list(tournament.judging_models)
     return tuple(judges)
 
 

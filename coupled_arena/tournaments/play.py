@@ -4,8 +4,10 @@ import hashlib
 import platform
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +17,20 @@ from coupled_arena.models.model import Kind
 from coupled_arena.prompts import PromptSet, load_prompts
 from coupled_arena.protocols import Observer
 from coupled_arena.tournaments.checks import HERE, check
+from coupled_arena.tournaments.database import MEMORY
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.estimate import battles_of
 from coupled_arena.tournaments.events import CallAnswered, Listener, RunOpened
+from coupled_arena.tournaments.panels import AuthorOf, panel
 from coupled_arena.tournaments.questions import gather
 from coupled_arena.tournaments.reader import RunReader
-from coupled_arena.tournaments.result import Result, Source
+from coupled_arena.tournaments.result import Result
 from coupled_arena.tournaments.runner import Runner
 from coupled_arena.tournaments.seating import Seating
 from coupled_arena.tournaments.store import Store
 
+ADVISABLE_JUDGES = 3
+"""Fewer judges than this are worth a caveat."""
 PACKAGES = ("autogen-agentchat", "coupled-arena", "litellm", "networkx", "numpy", "pydantic", "xllamacpp")
 """Packages whose versions a manifest names."""
 
@@ -57,10 +63,12 @@ async def play(
     """
     async with Gateway(backends=backends, retry_failed=retry_failed) as gateway:
         check(tournament, gateway, where)
-        prompts = load_prompts(tournament.prompt_set).with_actions(*role_tags(tournament))
-        with opened(store) as (shelf, source_of):
+        prompts = load_prompts(tournament.prompt_set).with_actions(
+            *sorted({seat.tag for seat in tournament.roles.values()})
+        )
+        with opened(store) as (written, read):
             digest = tournament.digest(prompts.digest, *file_digests(tournament))
-            with shelf.open_run(digest, tournament.name, tournament.document(), manifest(tournament, prompts)) as run:
+            with written.open_run(digest, tournament.name, tournament.document(), manifest(tournament, prompts)) as run:
                 gateway.memo = run
                 gateway.on_reply = _reporter(listeners)
                 battles, _ = battles_of(tournament)
@@ -70,11 +78,16 @@ async def play(
                 asked = await gather(tournament, seating, prompts)
                 for question in asked.questions:
                     run.save_question(question)
+                run.save_rejected(asked.rejected)
                 runner = Runner(tournament, seating, prompts, asked.questions, listeners, observers, keeper=run)
                 played = await runner.play()
                 run.drop_unsaved()
-                known = (*asked.caveats, *caveats(tournament))
+                known = (*asked.caveats, *caveats(tournament, seating.author_of))
                 run.finish("finished", known)
+                source = StoredRun(read, run.id)
+                if store is None:
+                    # A store in memory lives as long as whatever reads it.
+                    weakref.finalize(source, written.close)
                 return Result(
                     run=run.id,
                     tournament=tournament,
@@ -83,55 +96,57 @@ async def play(
                     ratings=played.ratings,
                     counts=gateway.counts,
                     caveats=known,
-                    source=source_of(run.id),
+                    source=source,
                 )
 
 
-def role_tags(tournament: Tournament) -> list[str]:
-    """Return the tags that added roles say, so that every seat reads and defangs them."""
-    return sorted({seat.agent.tag for seat in tournament.roles.values() if seat.agent is not None})
+def caveats(tournament: Tournament, author_of: AuthorOf) -> tuple[str, ...]:
+    """Return what a reader of the leaderboard must know about panels and roles."""
+    pairs = combinations(tournament.models, 2)
+    fewest = min(len(panel(tournament, pair, author_of, None)) for pair in pairs)
+    found = []
+    if fewest < ADVISABLE_JUDGES:
+        found.append(f"some battles have only {fewest} judges; {ADVISABLE_JUDGES} or more are advisable")
+    foreign = sorted(role for role, seat in tournament.roles.items() if seat.factory is not None)
+    if foreign:
+        found.append(f"{', '.join(foreign)}: agents of a factory are asked anew at every execution, a resume included")
+    return tuple(found)
 
 
-def caveats(tournament: Tournament) -> tuple[str, ...]:
-    """Return what a reader of the leaderboard must know about the panel."""
-    if tournament.is_panel and len(tournament.judging_models) < 3:
-        return (f"the panel has {len(tournament.judging_models)} judges; three or more are advisable",)
-    return ()
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class StoredRun:
+    """Opens what a store holds of a run, again and again."""
+
+    store: Store | Path
+    """The store, or its file, which is opened anew each time."""
+    run: str
+    """Id of the run."""
+
+    @contextmanager
+    def __call__(self) -> Iterator[RunReader]:
+        """Open the run for reading."""
+        if isinstance(self.store, Store):
+            yield self.store.run(self.run)
+            return
+        with Store(self.store, create=False) as opened:
+            yield opened.run(self.run)
 
 
 @contextmanager
-def opened(store: Store | Path | str | None) -> Iterator[tuple[Store, Callable[[str], Source]]]:
-    """Yield a store and what opens a run of it later.
-
-    A store that was given as a path is closed afterwards and opened again for reading; one in memory lives as long as
-    whatever was made to read it.
-    """
+def opened(store: Store | Path | str | None) -> Iterator[tuple[Store, Store | Path]]:
+    """Yield a store to write, and the store or file to read it from later."""
     if isinstance(store, Store):
-        yield store, lambda run: lambda: nullcontext(store.run(run))
-    elif store is None:
-        kept = Store(":memory:")
+        yield store, store
+    elif store is not None:
+        with Store(store) as own:
+            yield own, Path(store)
+    else:
+        kept = Store(MEMORY)
         try:
-            yield kept, lambda run: _kept(kept, run)
+            yield kept, kept
         except BaseException:
             kept.close()
             raise
-    else:
-        with Store(store) as own:
-            yield own, lambda run: lambda: _reading(store, run)
-
-
-def _kept(store: Store, run: str) -> Source:
-    def source() -> AbstractContextManager[RunReader]:
-        return nullcontext(store.run(run))
-
-    weakref.finalize(source, store.close)
-    return source
-
-
-@contextmanager
-def _reading(path: Path | str, run: str) -> Iterator[RunReader]:
-    with Store(path, create=False) as store:
-        yield store.run(run)
 
 
 def file_digests(tournament: Tournament) -> list[str]:

@@ -1,24 +1,22 @@
 """Where a tournament's questions come from: records, a file, an examiner, and the set that ships with the package."""
 
-import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
-from coupled_arena.agents.messages import StepAnswer, StepRequest
+from coupled_arena.agents.messages import StepAnswer
 from coupled_arena.coupling import Dice
 from coupled_arena.errors import ModelError
 from coupled_arena.models.model import Model
 from coupled_arena.prompts import PromptSet, bundled_questions, load_questions, near_duplicate
-from coupled_arena.protocols import ExaminationAgenda, Rejected, TurnRequest, Utterance, converse
-from coupled_arena.protocols.battle import question_envelope
+from coupled_arena.protocols import ExaminationAgenda, Rejected
 from coupled_arena.protocols.examination import Examination
+from coupled_arena.protocols.reference import ReferenceAgenda
 from coupled_arena.records import Question
+from coupled_arena.tournaments.conversations import hold, together
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.panels import AuthorOf
 from coupled_arena.tournaments.seating import Seating
 
-REFERENCE_WORDS = 300
-"""Most words of a reference answer."""
 BUNDLED = "bundled"
 """Author of the questions that ship with the package."""
 
@@ -36,19 +34,23 @@ class QuestionSet:
 
 
 def given_questions(tournament: Tournament) -> tuple[Question, ...]:
-    """Return the questions of the definition or its file, at most `questions_per_domain` of each listed domain.
+    """Return the questions of the definition or its file, by domain.
+
+    All of them, unless the definition also lists `domains` (then only of these) or says `questions_per_domain` (then
+    the first ones of each).
 
     Raises:
         ConfigurationError: the file cannot be read; every problem with its line.
     """
     if tournament.questions is None:
         return ()
-    given = load_questions(tournament.questions) if isinstance(tournament.questions, Path) else tournament.questions
-    return tuple(
-        question
-        for domain in tournament.domains
-        for question in [q for q in given if q.domain == domain][: tournament.questions_per_domain]
-    )
+    given = tournament.questions
+    if isinstance(given, Path):
+        given = load_questions(given, language=tournament.language)
+    own = dict.fromkeys(question.domain for question in given)
+    domains = tournament.domains if "domains" in tournament.model_fields_set else tuple(own)
+    most = tournament.questions_per_domain if "questions_per_domain" in tournament.model_fields_set else None
+    return tuple(question for domain in domains for question in [q for q in given if q.domain == domain][:most])
 
 
 async def gather(tournament: Tournament, seating: Seating, prompts: PromptSet) -> QuestionSet:
@@ -58,10 +60,10 @@ async def gather(tournament: Tournament, seating: Seating, prompts: PromptSet) -
         ModelError: nobody supplied a single question.
     """
     given = given_questions(tournament)
-    if given:
+    if tournament.questions is not None:
         asked = QuestionSet(given)
     else:
-        parts = await asyncio.gather(*(_domain(tournament, seating, prompts, domain) for domain in tournament.domains))
+        parts = await together(_domain(tournament, seating, prompts, domain) for domain in tournament.domains)
         asked = QuestionSet(
             tuple(question for part in parts for question in part.questions),
             tuple(text for part in parts for text in part.rejected),
@@ -83,9 +85,8 @@ async def _domain(tournament: Tournament, seating: Seating, prompts: PromptSet, 
             return seating.table.examiner(domain, prompts.language, batch, examiner.name)
 
         agenda = ExaminationAgenda(examiner.name, domain, wanted, prompts, dice)
-        examination = await converse(
-            agenda, {"examiner": seating.examiner(examiner)}, conversation=f"examination:{domain}"
-        )
+        seats = {"examiner": seating.examiner(examiner)}
+        examination = await hold(agenda, seats, conversation=f"examination:{domain}")
     questions = list(examination.questions)
     caveats: list[str] = []
     missing = wanted - len(questions)
@@ -128,41 +129,19 @@ async def _with_references(
     writer, why_not = reference_writer(tournament, seating.author_of)
     if writer is None:
         return QuestionSet(asked.questions, asked.rejected, (*asked.caveats, why_not))
-    answers = await asyncio.gather(*(_reference(question, writer, seating, prompts) for question in needing))
-    written = {question.id: answer for question, answer in zip(needing, answers, strict=True) if answer}
+    answers = await together(_reference(question, writer, seating, prompts) for question in needing)
+    written = {q.id: answer.sections[0].text for q, answer in zip(needing, answers, strict=True) if answer.sections}
     caveats = asked.caveats
     if len(written) < len(needing):
-        caveats += (f"{writer.name} wrote {len(written)} of {len(needing)} reference answers",)
+        why = next(f"{a.outcome}: {a.detail}".rstrip(": ") for a in answers if not a.sections)
+        caveats += (f"{writer.name} wrote {len(written)} of {len(needing)} reference answers ({why})",)
     questions = tuple(
         q.model_copy(update={"reference": written[q.id]}) if q.id in written else q for q in asked.questions
     )
     return QuestionSet(questions, asked.rejected, caveats)
 
 
-class _ReferenceAgenda:
-    """Asks for one reference answer."""
-
-    def __init__(self, request: StepRequest) -> None:
-        self.request = request
-        self.result: StepAnswer | None = None
-
-    def open(self) -> list[TurnRequest]:
-        return [TurnRequest("reference", self.request)]
-
-    def hear(self, utterance: Utterance) -> list[TurnRequest]:
-        if isinstance(utterance.message, StepAnswer):
-            self.result = utterance.message
-        return []
-
-
-async def _reference(question: Question, writer: Model, seating: Seating, prompts: PromptSet) -> str:
-    """Return the reference answer to a question, or nothing if the writer gave none."""
-    request = StepRequest(
-        content=prompts.render("reference.request", question=question_envelope(question, prompts)),
-        limit=REFERENCE_WORDS,
-        max_tokens=prompts.max_tokens(REFERENCE_WORDS),
-        dice=seating.table.reference(question.id, writer.name),
-    )
+async def _reference(question: Question, writer: Model, seating: Seating, prompts: PromptSet) -> StepAnswer:
+    agenda = ReferenceAgenda(question, prompts, seating.table.reference(question.id, writer.name))
     agents = {"reference": seating.reference(writer)}
-    answer = await converse(_ReferenceAgenda(request), agents, conversation=f"reference:{question.id}")
-    return answer.sections[0].text if answer.sections else ""
+    return await hold(agenda, agents, conversation=f"reference:{question.id}")

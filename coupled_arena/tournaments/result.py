@@ -1,5 +1,6 @@
 """What a run comes to: a leaderboard, whether it is settled, and everything behind it."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from coupled_arena.models.calls import Counts
 from coupled_arena.ratings import RatingInput, Ratings, rate
 from coupled_arena.ratings.result import Prior
-from coupled_arena.records import Battle, Question
+from coupled_arena.records import SHARING_ORDER, Battle, Question
 from coupled_arena.tournaments.columns import FrameName
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.reader import RunReader
@@ -73,7 +74,7 @@ class Result:
     run: str
     """Id of the run."""
     tournament: Tournament
-    """Its definition."""
+    """Its definition; that of a stored run has no agents of added roles and names no questions."""
     questions: tuple[Question, ...]
     """What was asked."""
     battles: tuple[Battle, ...]
@@ -132,6 +133,11 @@ class Result:
         statuses = [battle.decision.status for battle in self.battles]
         return {status: statuses.count(status) for status in ("decided", "void", "forfeited")}
 
+    def shared(self) -> dict[str, int]:
+        """Return how many battles' openings shared their dice, by what they shared."""
+        found = Counter(battle.sharing for battle in self.battles)
+        return {sharing: found[sharing] for sharing in SHARING_ORDER if found[sharing]}
+
     def document(self) -> dict[str, Any]:
         """Return the result as plain data, the same in every execution but for the run's id and the calls."""
         return {
@@ -155,6 +161,8 @@ class Result:
             "calls": {"made": self.counts.made, "memoised": self.counts.memoised, "failed": self.counts.failed},
             "cost": {"usd": round(self.counts.usd, 6), "unpriced_models": sorted(self.counts.unpriced)},
             "prior": self.ratings.prior,
+            "multiplicity": next((pair.multiplicity for pair in self.ratings.settled()), None),
+            "sharing": self.shared(),
             "caveats": list(self.caveats),
         }
 
@@ -178,11 +186,6 @@ def rated(tournament: Tournament, battles: Sequence[Battle]) -> Ratings:
 def rows_of(ratings: Ratings, battles: Sequence[Battle]) -> tuple[Row, ...]:
     """Return the leaderboard that ratings and battles make, best first; models without a rating come last."""
     place = {name: index for index, name in enumerate(ratings.names)}
-
-    def standing(name: str) -> tuple[bool, float, str]:
-        rating = ratings.ratings[place[name]]
-        return rating is None, -(rating or 0.0), name
-
     return tuple(
         Row(
             rank=rank,
@@ -192,7 +195,7 @@ def rows_of(ratings: Ratings, battles: Sequence[Battle]) -> tuple[Row, ...]:
             high=ratings.high[place[name]],
             **_tally(name, battles),
         )
-        for rank, name in enumerate(sorted(place, key=standing), 1)
+        for rank, name in enumerate(ratings.ranking, 1)
     )
 
 

@@ -25,7 +25,9 @@ class RoleSeat(Record):
     model: Model | None = None
     """The model it speaks with."""
     factory: Callable[[], BaseChatAgent] | None = None
-    """Makes any chat agent."""
+    """Makes any chat agent; a named function, because its name is part of the run's identity."""
+    says: str = "note"
+    """Tag of what a factory's agents say; a `Role` has its own."""
 
     @model_validator(mode="before")
     @classmethod
@@ -42,7 +44,14 @@ class RoleSeat(Record):
     def _whole(self) -> "RoleSeat":
         if (self.factory is None) == (self.agent is None or self.model is None):
             raise ValueError("a role needs an agent class and a model, or a factory of chat agents")
+        if "<lambda>" in getattr(self.factory, "__qualname__", ""):
+            raise ValueError("a factory needs a name, which identifies the run; write a function instead of a lambda")
         return self
+
+    @property
+    def tag(self) -> str:
+        """Tag of the section this role says."""
+        return self.agent.tag if self.agent is not None else self.says
 
     @property
     def name(self) -> str:
@@ -55,4 +64,6 @@ class RoleSeat(Record):
         return {
             "agent": f"{maker.__module__}.{getattr(maker, '__qualname__', type(maker).__qualname__)}",
             "model": self.model.model_dump(mode="json") if self.model else None,
+            "instructions": self.agent.instructions if self.agent is not None else None,
+            "tag": self.tag,
         }

@@ -7,23 +7,24 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from coupled_arena.coupling import Dice
-from coupled_arena.errors import ConversationError, ModelError, StoreError
+from coupled_arena.errors import ConversationError
 from coupled_arena.models.model import Model
 from coupled_arena.prompts import PromptSet
-from coupled_arena.protocols import BattleAgenda, Case, CommitteeAgenda, Observer, Transcript, converse, judge_seats
+from coupled_arena.protocols import BattleAgenda, Case, CommitteeAgenda, Observer, Transcript, judge_seats
 from coupled_arena.protocols.battle import HIDDEN_FROM_OPPONENT
 from coupled_arena.protocols.committee import HIDDEN_FROM_JUDGES
 from coupled_arena.protocols.voting import vote_at
 from coupled_arena.ratings import Ratings
 from coupled_arena.records import Battle, Decision, Opinion, Order, Question, Turn, Verdict
+from coupled_arena.tournaments.conversations import hold, together
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.events import BattleEnded, Event, Listener, RoundOpened
 from coupled_arena.tournaments.matches import Fixture, fixtures
 from coupled_arena.tournaments.panels import panel
+from coupled_arena.tournaments.points import points
 from coupled_arena.tournaments.result import Row, rated, rows_of
 from coupled_arena.tournaments.schedules import Pairing, Standings
 from coupled_arena.tournaments.seating import Seating
-from coupled_arena.tournaments.standings import points
 
 logger = logging.getLogger(__name__)
 
@@ -130,20 +131,13 @@ class Runner:
                 seed=self.tournament.seed,
             )
             jobs += [(fixture, committee) for fixture in match]
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._job(fixture, committee)) for fixture, committee in jobs]
-        except ExceptionGroup as faults:
-            raise faults.exceptions[0] from None
-        return [task.result() for task in tasks]
+        return await together(self._job(fixture, committee) for fixture, committee in jobs)
 
     async def _job(self, fixture: Fixture, committee: Sequence[Model]) -> Battle:
         async with self.slots:
             try:
                 battle = await self._battle(fixture, committee)
             except ConversationError as error:
-                if isinstance(error.__cause__, StoreError | ModelError):
-                    raise error.__cause__ from None
                 logger.exception("battle %s is void", fixture.id)
                 battle = self._record(fixture, (), (), Decision(status="void", reason=str(error)))
         if self.keeper is not None:
@@ -164,11 +158,12 @@ class Runner:
             {"A": fixture.a, "B": fixture.b, **{role: seat.name for role, seat in self.tournament.roles.items()}},
             self.prompts,
             dice,
+            tags={role: seat.tag for role, seat in self.tournament.roles.items()},
             hidden=HIDDEN_FROM_OPPONENT if rules.reveal_criticism else (*HIDDEN_FROM_OPPONENT, "criticize"),
             forfeits=rules.forfeit,
         )
         seats = self.seating.debaters(fixture, self.models)
-        transcript = await converse(agenda, seats, conversation=fixture.id, observers=self.observers)
+        transcript = await hold(agenda, seats, conversation=fixture.id, observers=self.observers)
         if transcript.status is not None:
             return self._record(fixture, transcript.turns, (), early_decision(transcript))
         opinions = await self._judge(fixture, transcript, committee)
@@ -191,7 +186,7 @@ class Runner:
             hidden=() if rules.judges_see_thoughts else HIDDEN_FROM_JUDGES,
         )
         agents = self.seating.judges(seats, self.models)
-        return await converse(agenda, agents, conversation=f"{fixture.id}:committee", observers=self.observers)
+        return await hold(agenda, agents, conversation=f"{fixture.id}:committee", observers=self.observers)
 
     def _decide(self, opinions: Sequence[Opinion], committee: Sequence[Model]) -> Decision:
         rules = self.tournament.committee
@@ -204,7 +199,7 @@ class Runner:
         ]
         last = votes[-1]
         if last.verdict is None:
-            reason = f"{len(judges) - last.abstained} of {len(judges)} judges hold a valid verdict"
+            reason = f"{len(judges) - last.invalid} of {len(judges)} judges hold a valid verdict"
             return Decision(status="void", votes=last.votes, stages=tuple(v.verdict for v in votes), reason=reason)
         return Decision(
             status="decided", verdict=last.verdict, votes=last.votes, stages=tuple(v.verdict for v in votes)

@@ -86,7 +86,6 @@ class RoundRobin(Record):
         if number >= self.length(len(standings.models)):
             return ()
         turning = circle[1:]
-        number %= len(turning)
         turned = [circle[0], *turning[len(turning) - number :], *turning[: len(turning) - number]]
         half = len(turned) // 2
         return tuple(_pairing(x, y) for x, y in zip(turned[:half], reversed(turned[half:]), strict=True))
@@ -96,8 +95,8 @@ class Swiss(Record):
     """Models with close points meet; nobody meets twice or sits out twice if that can be avoided.
 
     Each round is one minimum-cost perfect matching with lexicographic costs: fewest rematches, no second bye, closest
-    points (a bye goes to the fewest points), closest ratings, then listing order. The first round is paired by a seeded
-    permutation, or by `scores`.
+    points (a bye goes to the fewest points), closest in the order of points, ratings and names. The first round is
+    paired by a seeded permutation, or by `scores`.
     """
 
     kind: Literal["swiss"] = Field(default="swiss", repr=False)

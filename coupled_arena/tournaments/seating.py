@@ -3,8 +3,9 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from coupled_arena.agents import Debater, Examiner, Judge, Role
+from coupled_arena.agents import Debater, Examiner, Judge
 from coupled_arena.agents.base import BaseChatAgent
+from coupled_arena.agents.reference import ReferenceWriter
 from coupled_arena.coupling import Dice, DiceTable
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
@@ -15,15 +16,6 @@ from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Order, Side
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.matches import Fixture
-
-
-class ReferenceWriter(Role):
-    """Writes the reference answer to a question."""
-
-    tag = "reference"
-
-    def __init__(self, name: str, voice: Voice, prompts: PromptSet) -> None:
-        super().__init__(name, voice, prompts, system=prompts.render("reference.system"))
 
 
 class Seating:

@@ -1,0 +1,44 @@
+"""How a run holds its conversations: many at once, with faults of this machine told from faults of a seat."""
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from coupled_arena.agents.base import BaseChatAgent
+from coupled_arena.errors import ConfigurationError, ConversationError, ModelError, StoreError
+from coupled_arena.protocols import Agenda, Observer, converse
+
+ResultT = TypeVar("ResultT")
+
+
+async def hold(
+    agenda: Agenda[ResultT],
+    seats: Mapping[str, BaseChatAgent],
+    *,
+    conversation: str,
+    observers: Sequence[Observer] = (),
+) -> ResultT:
+    """Hold one conversation; see `protocols.converse`.
+
+    Raises:
+        StoreError: an answer could not be kept; the run cannot go on.
+        ModelError: a model cannot be used on this machine; the run cannot go on.
+        ConfigurationError: something was asked for that cannot be done; the run cannot go on.
+        ConversationError: a seat failed, or nobody was left to speak; other conversations can go on.
+    """
+    try:
+        return await converse(agenda, seats, conversation=conversation, observers=observers)
+    except ConversationError as error:
+        if isinstance(error.__cause__, StoreError | ModelError | ConfigurationError):
+            raise error.__cause__ from None
+        raise
+
+
+async def together(coroutines: Iterable[Coroutine[Any, Any, ResultT]]) -> list[ResultT]:
+    """Run coroutines at the same time and return their results in order; the first exception cancels the others."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(coroutine) for coroutine in coroutines]
+    except ExceptionGroup as faults:
+        raise faults.exceptions[0] from None
+    return [task.result() for task in tasks]
