@@ -7,7 +7,7 @@ from coupled_arena.tournaments.columns import FRAMES
 HEAD = """\
 # Data
 
-A run holds seven data frames. `result.frame("battles")` returns one, `coupled-arena export DIR` writes all of them, one
+A run holds eight data frames. `result.frame("battles")` returns one, `coupled-arena export DIR` writes all of them, one
 file per frame and format (`battles.jsonl`, `battles.csv`, `battles.parquet`). Order and content never depend on which
 call ended first; only `created` and `latency` differ between two executions.
 

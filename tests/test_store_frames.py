@@ -13,6 +13,7 @@ from coupled_arena.coupling import Sampling
 from coupled_arena.errors import ConfigurationError, StoreError
 from coupled_arena.models.calls import Call, Message, Reply
 from coupled_arena.models.model import Model
+from coupled_arena.protocols.examination import Rejected
 from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn
 from coupled_arena.tournaments.columns import COLUMNS, FRAMES, FrameName
 from coupled_arena.tournaments.export import export
@@ -56,6 +57,7 @@ def run() -> Iterator[RunReader]:
         writing.save_question(
             Question(id="math-1", domain="math", language="en", text=HOSTILE, author="sim/e", reference=None)
         )
+        writing.save_rejected([Rejected(domain="math", text=HOSTILE, reason="no question")])
         writing.save_battle(
             battle("b1", Decision(status="decided", verdict="A", votes={"A": 2, "tie": 1}, stages=("A",)))
         )
@@ -83,7 +85,7 @@ def empty() -> Iterator[RunReader]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_frame_has_its_documented_columns_in_order(run: RunReader, name: FrameName) -> None:
-    frame = getattr(run, name)()
+    frame = run.frame(name)
     assert list(frame.columns) == list(COLUMNS[name])
     assert len(frame) > 0
     assert all(COLUMNS[name].values())
@@ -97,29 +99,29 @@ def test_an_empty_run_has_the_same_columns_and_types(run: RunReader, empty: RunR
 
 
 def test_battles_carry_their_outcome(run: RunReader) -> None:
-    frame = run.battles()
+    frame = run.frame("battles")
     assert frame["status"].tolist() == ["decided", "void", "forfeited"]
     assert frame["winner"].fillna("-").tolist() == ["../ada", "-", "bob"]
     assert frame["sharing"].tolist() == ["none"] * 3
 
 
 def test_votes_and_probabilities_are_columns(run: RunReader) -> None:
-    decisions = run.decisions()
+    decisions = run.frame("decisions")
     assert decisions[["votes_a", "votes_b", "votes_tie"]].to_numpy().tolist() == [[2, 0, 1], [0, 0, 0], [0, 0, 0]]
-    opinions = run.opinions()
+    opinions = run.frame("opinions")
     assert opinions["probability_a"].head(1).tolist() == [0.75]
     assert opinions["probability_tie"].isna().all()
     assert opinions["order"].tolist() == ["AB", "BA"] * 3
 
 
 def test_parts_of_a_battle_say_what_it_was_about(run: RunReader) -> None:
-    for frame in (run.turns(), run.opinions()):
+    for frame in (run.frame("turns"), run.frame("opinions")):
         assert frame["battle"].tolist() == ["b1", "b1", "b2", "b2", "b3", "b3"]
         assert set(frame["question"]) == {"math-1"}
 
 
 def test_ratings_are_ranked_and_missing_ones_stay_missing(run: RunReader) -> None:
-    frame = run.ratings()
+    frame = run.frame("ratings")
     assert frame["model"].tolist() == ["../ada", "bob"]
     assert frame["rating"].isna().tolist() == [False, True]
 

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-FrameName = Literal["battles", "turns", "opinions", "decisions", "questions", "calls", "ratings"]
+FrameName = Literal["battles", "turns", "opinions", "decisions", "questions", "rejected", "calls", "ratings"]
 """The data frames of a run."""
 
 ColumnKind = Literal["text", "integer", "optional integer", "number", "flag", "json"]
@@ -52,7 +52,7 @@ FRAMES: dict[FrameName, tuple[FrameColumn, ...]] = {
         ("speaker", "text", "A, B or the name of an added role"),
         ("model", "text", "model in the seat"),
         ("sections", "json", "what was said: list of [tag, text]"),
-        ("outcome", "text", "how the turn's first call ended"),
+        ("outcome", "text", "how the turn ended"),
         ("missing", "json", "required actions that stayed absent: list of tags"),
         ("cut", "flag", "whether text over the budget was cut away"),
         ("by_section", "flag", "whether sections were asked for one by one"),
@@ -73,7 +73,7 @@ FRAMES: dict[FrameName, tuple[FrameColumn, ...]] = {
         ("stage", "integer", "0 is alone, 1.. after that many discussion rounds"),
         ("order", "text", "AB or BA: whom the judge was shown first"),
         ("verdict", "text", "A, B or tie in the battle's frame; missing if there is none"),
-        ("status", "text", "valid, unparsable, truncated, refused, abstained or failed"),
+        ("status", "text", "valid, unparsable, truncated, refused, failed or not asked"),
         ("carried", "flag", "whether the verdict is the last valid one, this stage having none"),
         ("probability_a", "number", "a local judge's probability of A"),
         ("probability_b", "number", "a local judge's probability of B"),
@@ -106,9 +106,15 @@ FRAMES: dict[FrameName, tuple[FrameColumn, ...]] = {
         ("author", "text", "the examiner, bundled, or the name of a file"),
         ("reference", "text", "reference answer shown to the judges, if any"),
     ),
+    "rejected": _columns(
+        ("run", "text", "id of the run"),
+        ("domain", "text", "domain it was written for"),
+        ("text", "text", "what an examiner wrote and nobody was asked"),
+        ("reason", "text", "why: no question, near-duplicate, cut off or surplus"),
+    ),
     "calls": _columns(
         ("run", "text", "id of the run"),
-        ("model", "text", "name of the model"),
+        ("model", "text", "model string; equal calls under several names are made once, and this is their one row"),
         ("noise", "text", "noise key, hexadecimal"),
         ("sample", "integer", "index of an independent draw for the same noise key"),
         ("attempt", "integer", "failed answers to this call that were discarded before"),
@@ -122,7 +128,7 @@ FRAMES: dict[FrameName, tuple[FrameColumn, ...]] = {
         ("retries", "integer", "requests repeated after a passing fault"),
         ("sharing", "text", "what the randomness was: shared, seed-only, none or deterministic"),
         ("detail", "text", "the provider's words when something went wrong"),
-        ("settings", "json", "what else was sent: sampling, limits, stop strings, model string"),
+        ("settings", "json", "what else was sent: sampling, limits, stop strings, options"),
         ("messages", "json", "the chat as sent: list of [role, text]"),
         ("reused_from", "text", "run that paid for the answer, if it was another one"),
         ("latency", "number", "seconds from asking to answer; never part of a result"),

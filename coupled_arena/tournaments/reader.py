@@ -4,6 +4,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Table, and_, select
@@ -42,8 +43,9 @@ class RunReader:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """Settings, prompts, versions, seed and date as the run was first played."""
-        return self._json_of("manifest")
+        """What `Store.open_run` was given as the run was first played, and `created`, its date (ISO 8601, UTC)."""
+        created = datetime.fromtimestamp(self._run_column("created"), UTC)
+        return {**self._json_of("manifest"), "created": created.isoformat(timespec="seconds")}
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -95,34 +97,6 @@ class RunReader:
         table = pd.DataFrame(self.rows(frame), columns=[column.name for column in columns])
         return table.astype({column.name: _DTYPES[column.kind] for column in columns})
 
-    def battles(self) -> "pd.DataFrame":
-        """Return one row per battle, its outcome included."""
-        return self.frame("battles")
-
-    def turns(self) -> "pd.DataFrame":
-        """Return one row per turn."""
-        return self.frame("turns")
-
-    def opinions(self) -> "pd.DataFrame":
-        """Return one row per judge, battle, stage and presentation order."""
-        return self.frame("opinions")
-
-    def decisions(self) -> "pd.DataFrame":
-        """Return one row per battle: what the committee decided, and how."""
-        return self.frame("decisions")
-
-    def questions(self) -> "pd.DataFrame":
-        """Return one row per question."""
-        return self.frame("questions")
-
-    def calls(self) -> "pd.DataFrame":
-        """Return one row per call, as sent and as answered."""
-        return self.frame("calls")
-
-    def ratings(self) -> "pd.DataFrame":
-        """Return one row per model and round."""
-        return self.frame("ratings")
-
     def _run_column(self, name: str) -> Any:
         with explained(self._where):
             return self._connection.execute(select(schema.runs.c[name]).where(schema.runs.c.id == self.id)).scalar_one()
@@ -162,6 +136,7 @@ _KEYS: Mapping[str, Callable[[Any], Any]] = {
     "turns": lambda row: (row.battle, row.position),
     "opinions": lambda row: (row.battle, row.position),
     "decisions": lambda row: row.battle,
+    "rejected": lambda row: row.position,
     "ratings": lambda row: (row.round, row.rank is None, row.rank or 0, row.model),
 }
 
@@ -169,6 +144,11 @@ _KEYS: Mapping[str, Callable[[Any], Any]] = {
 def _questions(run: RunReader) -> Iterable[dict[str, Any]]:
     for row in run._all(schema.questions):
         yield {**row._mapping, "question": row.id}
+
+
+def _rejected(run: RunReader) -> Iterable[dict[str, Any]]:
+    for row in run._all(schema.rejected):
+        yield dict(row._mapping)
 
 
 def _battles(run: RunReader) -> Iterable[dict[str, Any]]:
@@ -234,6 +214,7 @@ _SOURCES: Mapping[FrameName, Callable[[RunReader], Iterable[dict[str, Any]]]] = 
     "opinions": _opinions,
     "decisions": _decisions,
     "questions": _questions,
+    "rejected": _rejected,
     "calls": _calls,
     "ratings": _ratings,
 }

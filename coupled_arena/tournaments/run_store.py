@@ -3,6 +3,7 @@
 import hashlib
 import json
 import sqlite3
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from types import TracebackType
@@ -21,6 +22,7 @@ from coupled_arena.tournaments.database import explained, explanation, transacti
 from coupled_arena.tournaments.reader import RunReader
 
 if TYPE_CHECKING:
+    from coupled_arena.protocols.examination import Rejected
     from coupled_arena.tournaments.result import Row
 
 Status = Literal["running", "finished", "interrupted", "failed"]
@@ -53,6 +55,8 @@ _SAVE_OPINION = schema.insertion(schema.opinions)
 _SAVE_DECISION = schema.insertion(schema.decisions)
 _SAVE_BATTLE = schema.insertion(schema.battles)
 _SAVE_QUESTION = schema.insertion(schema.questions)
+_SAVE_REJECTED = schema.insertion(schema.rejected)
+_REWRITTEN = {"questions": "id", "rejected": "position", "battles": "id", "ratings": "round"}
 _RATING_COLUMNS = [column.name for column in schema.ratings.columns if column.name not in ("run", "round")]
 _SAVE_RATING = schema.insertion(schema.ratings)
 
@@ -73,8 +77,8 @@ class RunStore:
         self._lock = lock
         self._clock = clock
         self._texts: dict[str, str] = {}
-        self._settings: dict[tuple[Any, ...], tuple[Call, str]] = {}
-        self._saved: dict[str, set[str | int]] = {"questions": set(), "battles": set(), "ratings": set()}
+        self._settings: dict[tuple[Any, ...], tuple[Call, str, str]] = {}
+        self._saved: defaultdict[str, set[str | int]] = defaultdict(set)
         driver = connection.connection.driver_connection
         if not isinstance(driver, sqlite3.Connection):
             raise StoreError(f"{where}: is not reached through SQLite")
@@ -118,14 +122,15 @@ class RunStore:
     def remember(self, key: bytes, call: Call, reply: Reply) -> None:
         """Store an answer in a transaction of its own; the first one for a key stays."""
         messages, new = self._stored_messages(call)
+        model, settings = self._stored_settings(call)
         row = _clean(
             self.id,
             key,
-            call.model.name,
+            model,
             call.noise,
             call.sample,
             call.attempt,
-            self._stored_settings(call),
+            settings,
             messages,
             reply.text,
             reply.outcome,
@@ -167,6 +172,14 @@ class RunStore:
             self._execute(_SAVE_QUESTION, _clean(*schema.question_row(self.id, question)))
         self._saved["questions"].add(name)
 
+    def save_rejected(self, rejected: "Iterable[Rejected]") -> None:
+        """Store what examiners wrote and nobody is asked, in place of what was stored before."""
+        rows = [_clean(self.id, i, text.domain, text.text, text.reason) for i, text in enumerate(rejected)]
+        with explained(self._where), transaction(self._connection):
+            self._execute("DELETE FROM rejected WHERE run = ?", (self.id,))
+            self._execute_many(_SAVE_REJECTED, rows)
+        self._saved["rejected"] = set(range(len(rows)))
+
     def save_battle(self, battle: Battle) -> None:
         """Store a battle with its turns, opinions and decision, or what it has become."""
         run, name = self.id, storable(battle.id)
@@ -192,13 +205,13 @@ class RunStore:
         self._saved["ratings"].add(number)
 
     def drop_unsaved(self) -> None:
-        """Forget the questions, battles and ratings that were not saved since the run was opened.
+        """Forget the questions, rejected texts, battles and ratings that were not saved since the run was opened.
 
         For the end of a whole execution: where failed calls were asked again, later rounds may be paired otherwise, and
         what an earlier execution played in their place is no part of the run any more. Calls are kept.
         """
         with explained(self._where), transaction(self._connection):
-            for table, column in (("questions", "id"), ("battles", "id"), ("ratings", "round")):
+            for table, column in _REWRITTEN.items():
                 stored = self._execute(f"SELECT DISTINCT {column} FROM {table} WHERE run = ?", (self.id,)).fetchall()
                 stale = [(self.id, name) for (name,) in stored if name not in self._saved[table]]
                 self._execute_many(f"DELETE FROM {table} WHERE run = ? AND {column} = ?", stale)
@@ -243,15 +256,20 @@ class RunStore:
             named.append((role, digest))
         return schema.as_json(named), new
 
-    def _stored_settings(self, call: Call) -> str:
+    def _stored_settings(self, call: Call) -> tuple[str, str]:
+        """Return the model string and, as JSON, what else was sent; secrets masked.
+
+        The name stays out: several names of one model string make equal calls, and nobody shall see which asked first.
+        """
         # Models and schemas are compared by identity, which is safe as long as a call that holds them is kept.
         key = (id(call.model), id(call.schema), call.sampling, call.max_tokens, call.prefix, call.stop, call.choices)
         known = self._settings.get(key)
         if known is None:
             if len(self._settings) >= REMEMBERED_SETTINGS:
                 self._settings.clear()
-            known = self._settings[key] = (call, schema.as_json(without_secrets(_settings_of(call))))
-        return known[1]
+            settings = schema.as_json(without_secrets(_settings_of(call)))
+            known = self._settings[key] = (call, without_secrets(call.model.model), settings)
+        return known[1:]
 
 
 def _clean(*row: Any) -> tuple[Any, ...]:
@@ -271,7 +289,6 @@ def _settings_of(call: Call) -> dict[str, Any]:
         "stop": call.stop,
         "choices": call.choices,
         "schema": call.schema,
-        "model": call.model.model,
         "api_base": call.model.api_base,
         "options": call.model.options,
     }

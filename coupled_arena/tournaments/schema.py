@@ -92,6 +92,16 @@ questions = Table(
     Column("reference", Text),
 )
 
+rejected = Table(
+    "rejected",
+    metadata,
+    Column("run", Text, ForeignKey("runs.id"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("domain", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+)
+
 battles = Table(
     "battles",
     metadata,

@@ -85,7 +85,8 @@ class Store:
             digest: hex digest of everything in the definition that can change a result, at least 6 digits.
             name: name of the definition; it begins the id of a new run.
             definition: the definition as plain data; text under secret names is masked.
-            manifest: settings, prompts, versions, seed and date as plain data; kept as the run was first played.
+            manifest: what else a reader needs to repeat the run, as plain data; kept as the run was first played,
+                and dated.
 
         Raises:
             StoreLocked: another process, or another object of this one, is writing the run.
