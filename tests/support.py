@@ -34,7 +34,10 @@ class ScriptedBackend:
         self.calls.append(call)
         await asyncio.sleep(0)
         answer = self.answer(call)
-        return Reply(text=answer, outcome="ok") if isinstance(answer, str) else answer
+        if not isinstance(answer, str):
+            return answer
+        # As the real backends do, which never call a blank reply `ok`.
+        return Reply(text=answer, outcome="ok") if answer.strip() else Reply(outcome="empty", detail="no text")
 
     async def aclose(self) -> None:
         self.calls.clear()

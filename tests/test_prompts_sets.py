@@ -219,6 +219,13 @@ def test_the_english_set_says_the_problems_that_the_grammar_falls_back_on() -> N
     assert load_prompts("en").grammar.problems == PROBLEMS
 
 
+@pytest.mark.parametrize("name", ["zh", "de"])
+def test_no_other_language_says_its_problems_in_english(name: str) -> None:
+    problems = load_prompts(name).grammar.problems
+    assert problems.keys() == PROBLEMS.keys()
+    assert not set(problems.values()) & set(PROBLEMS.values())
+
+
 def test_a_role_of_the_users_own_gets_its_tag() -> None:
     prompts = load_prompts("zh").with_actions("note")
     assert prompts.grammar.open("note") == "<note>"

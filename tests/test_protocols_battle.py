@@ -7,11 +7,12 @@ from autogen_agentchat.agents import BaseChatAgent
 from pydantic import ValidationError
 
 from coupled_arena.agents import Debater, Role
+from coupled_arena.agents.messages import StepRequest
 from coupled_arena.coupling import DiceTable
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.prompts import load_prompts, read_envelopes
 from coupled_arena.protocols import PEER_BATTLE, SINGLE, BattleAgenda, Script, Step, Transcript, converse
-from coupled_arena.records import Outcome
+from coupled_arena.records import Outcome, Usage
 from tests.support import QUESTION, backend_of, voice
 
 EN = load_prompts("en")
@@ -207,6 +208,57 @@ async def test_only_a_wholly_empty_turn_is_empty() -> None:
     assert blank.turns[0].outcome == "empty"
 
 
+SHORT = Script(
+    name="short",
+    steps=(Step(speaker="A", requires=("respond", "raise")), Step(speaker="B", requires=("respond",))),
+)
+
+
+async def test_an_empty_turn_is_asked_for_again_in_one_message_with_dice_of_its_own() -> None:
+    replies = iter(["", " \n", "<respond>at last</respond><raise>why</raise>"])
+    a = debater("ada", lambda call: next(replies))
+    transcript = await play(SHORT, a, debater("bob"))
+    turn = transcript.turns[0]
+    assert (turn.outcome, turn.missing, turn.requests, transcript.status) == ("ok", (), 2, None)
+    calls = backend_of(a.voice).calls
+    noise = TABLE.step(QUESTION.id, 0, SHORT.labels[0], "ada", "bob", "A")
+    assert [call.noise for call in calls] == [noise.key(part) for part in ("whole", "request 1", "request 2")]
+    assert all([message.role for message in call.messages] == ["system", "user"] for call in calls)
+    assert calls[1].messages[-1].content.startswith(calls[0].messages[-1].content)
+    assert calls[1].messages[-1].content.endswith("<respond>…</respond> <raise>…</raise>")
+
+
+async def test_a_turn_that_stays_empty_is_empty_after_two_requests() -> None:
+    a = debater("ada", lambda call: "")
+    turn = (await play(SHORT, a, debater("bob"))).turns[0]
+    assert (turn.outcome, turn.requests, turn.sections) == ("empty", 2, ())
+    assert len(backend_of(a.voice).calls) == 3
+
+
+async def test_an_empty_request_for_what_is_missing_is_no_end() -> None:
+    replies = iter(["<respond>first</respond>", "", "<raise>late</raise>"])
+    turn = (await play(SHORT, debater("ada", lambda call: next(replies)), debater("bob"))).turns[0]
+    assert (turn.outcome, turn.missing, turn.requests) == ("ok", (), 2)
+
+
+@pytest.mark.parametrize("able", [Abilities(), Abilities(continues=True)], ids=["whole", "by section"])
+async def test_a_refusal_of_the_request_after_an_empty_reply_is_a_refusal(able: Abilities) -> None:
+    replies = iter([Reply(outcome="empty"), Reply(outcome="refused", detail="no")])
+    transcript = await play(SHORT, debater("ada", lambda call: next(replies), able), debater("bob"))
+    assert (transcript.turns[0].outcome, transcript.turns[0].requests) == ("refused", 1)
+
+
+async def test_a_turn_cut_off_before_any_text_is_empty() -> None:
+    cut = Reply(text="<respond>", outcome="truncated")
+    assert (await play(SHORT, debater("ada", lambda call: cut), debater("bob"))).turns[0].outcome == "empty"
+
+
+async def test_a_bound_on_sections_bounds_whole_turns_and_requests() -> None:
+    a = debater("ada", lambda call: "<respond>x</respond>", section_tokens=60)
+    await play(SHORT, a, debater("bob"))
+    assert [call.max_tokens for call in backend_of(a.voice).calls] == [120, 60, 60]
+
+
 async def test_models_that_continue_are_asked_section_by_section() -> None:
     def continues(call: Call) -> str:
         return f"text after {call.prefix[-12:]}"
@@ -229,13 +281,40 @@ async def test_models_that_continue_are_asked_section_by_section() -> None:
 
 async def test_an_empty_section_is_asked_for_again_and_then_missing() -> None:
     a = debater("ada", lambda call: "" if "<raise>" in call.prefix else "fine", Abilities(continues=True))
-    script = Script(
-        name="s",
-        steps=(Step(speaker="A", requires=("respond", "raise")), Step(speaker="B", requires=("respond",))),
-    )
-    turn = (await play(script, a, debater("bob"))).turns[0]
+    turn = (await play(SHORT, a, debater("bob"))).turns[0]
     assert (turn.missing, turn.requests, turn.outcome) == (("raise",), 2, "ok")
-    assert len({call.noise for call in backend_of(a.voice).calls}) == 4
+    noise = TABLE.step(QUESTION.id, 0, SHORT.labels[0], "ada", "bob", "A")
+    parts = ("respond", "raise", "raise request 1", "raise request 2")
+    assert [call.noise for call in backend_of(a.voice).calls] == [noise.key(part) for part in parts]
+
+
+async def test_a_section_that_was_empty_at_first_is_kept() -> None:
+    replies = iter(["", "answer", "", "", "question"])
+    a = debater("ada", lambda call: next(replies), Abilities(continues=True))
+    turn = (await play(SHORT, a, debater("bob"))).turns[0]
+    assert [(s.tag, s.text) for s in turn.sections] == [("respond", "answer"), ("raise", "question")]
+    assert (turn.missing, turn.requests, turn.outcome) == ((), 3, "ok")
+
+
+async def test_a_first_section_leaves_the_later_ones_their_share() -> None:
+    def fills(call: Call) -> Reply:
+        usage = Usage(completion_tokens=call.max_tokens)
+        return Reply(text="on and on", outcome="truncated", usage=usage)
+
+    a = debater("ada", fills, Abilities(continues=True))
+    turn = (await play(SHORT, a, debater("bob"))).turns[0]
+    first, second = (call.max_tokens for call in backend_of(a.voice).calls)
+    assert first == second == EN.max_tokens(EN.domain("math").words * SHORT.steps[0].budget) // 2
+    assert (turn.missing, turn.cut) == ((), True)
+
+
+async def test_a_tiny_budget_is_still_shared_by_all_sections() -> None:
+    a = debater("ada", lambda call: "x", Abilities(continues=True))
+    dice = TABLE.step(QUESTION.id, 0, SHORT.labels[0], "ada", "bob", "A")
+    request = StepRequest(content="Speak.", dice=dice, requires=("respond", "raise"), limit=9, max_tokens=12)
+    turn = await a.answer(request)
+    assert (turn.outcome, turn.missing) == ("ok", ())
+    assert [call.max_tokens for call in backend_of(a.voice).calls] == [6, 12]
 
 
 async def test_an_added_role_is_shown_what_it_sees_and_heard_by_those_who_see_it() -> None:

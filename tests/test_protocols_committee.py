@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coupled_arena.agents import Judge
+from coupled_arena.agents.judge import VERDICT_TOKENS
 from coupled_arena.coupling import Dice, DiceTable
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.prompts import load_prompts, read_envelopes
@@ -144,6 +145,45 @@ async def test_a_reply_cut_by_the_token_limit_is_truncated_even_if_it_holds_a_ma
     cut = Reply(text="[[tie]] might be said, but", outcome="truncated")
     (opinion,) = await deliberate({"x": judge(lambda call: cut)}, rounds=0)
     assert (opinion.verdict, opinion.status) == (None, "truncated")
+
+
+@pytest.mark.parametrize(
+    ("language", "problem"),
+    [
+        ("en", "the reply was cut off before its verdict"),
+        ("zh", "回复在给出裁决之前就被截断了"),
+        ("de", "die Antwort wurde vor ihrem Urteil abgeschnitten"),
+    ],
+)
+async def test_a_cut_reply_is_sent_back_in_the_language_of_the_prompts(language: str, problem: str) -> None:
+    prompts = load_prompts(language)
+    agent = Judge("judge", voice(lambda call: Reply(text="…", outcome="truncated"), role="judge"), prompts)
+    (opinion,) = await deliberate({"x": agent}, rounds=0)
+    _, repair = backend_of(agent.voice).calls
+    assert repair.messages[-1].content == prompts.render("judge.repair", problem=problem)
+    assert opinion.detail == problem
+
+
+@pytest.mark.parametrize("able", [Abilities(), Abilities(schema=True)], ids=["marker", "json"])
+async def test_a_bound_on_reasons_leaves_room_for_the_verdict(able: Abilities) -> None:
+    agent = judge(lambda call: "I like both.", able, reason_tokens=40)
+    await deliberate({"x": agent}, rounds=0)
+    assert [call.max_tokens for call in backend_of(agent.voice).calls] == [40 + VERDICT_TOKENS] * 2
+
+
+async def test_a_bound_on_reasons_never_widens_the_budget() -> None:
+    free, bounded = judge(says("A")), judge(says("A"), reason_tokens=1_000_000)
+    for agent in (free, bounded):
+        await deliberate({"x": agent}, rounds=0)
+    assert backend_of(free.voice).calls[0].max_tokens == backend_of(bounded.voice).calls[0].max_tokens
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "de"])
+def test_the_longest_verdict_fits_the_room_it_is_left(language: str) -> None:
+    prompts = load_prompts(language)
+    ends = [f'{{"reasons": "", "verdict": "{prompts.grammar.labels[2][2:-2]}"}}', f"\n\n{prompts.grammar.labels[2]}"]
+    # No vocabulary in use needs more than one token for a byte.
+    assert all(len(end.encode()) <= VERDICT_TOKENS for end in ends)
 
 
 async def test_a_judge_whose_later_reply_fails_keeps_its_last_valid_verdict() -> None:

@@ -2,7 +2,7 @@
 
 from coupled_arena.agents.base import Tally, VoicedAgent
 from coupled_arena.agents.messages import StepAnswer, StepRequest
-from coupled_arena.models.calls import Message
+from coupled_arena.models.calls import Message, Reply
 from coupled_arena.models.voice import Voice
 from coupled_arena.prompts import Grammar, PromptSet, read_sections
 from coupled_arena.records import Outcome, Section
@@ -18,13 +18,14 @@ class Debater(VoicedAgent):
 
     Where the model can continue a text, its sections are asked for one by one with their opening tags given, because
     small models follow no format; elsewhere the whole turn is asked for and read. A required action that is missing is
-    asked for at most twice within the remaining budget.
+    asked for at most twice within the remaining budget; so is a turn or a section whose reply is empty.
 
     Args:
         name: a Python identifier, the agent's name on the bus.
         voice: the model.
         prompts: the prompt set of the tournament.
-        section_tokens: most tokens of one section, None for the whole turn's budget.
+        section_tokens: most tokens of one section, None for a fair share of the turn's budget; a whole turn may have
+            as many as the sections it is asked for.
     """
 
     def __init__(self, name: str, voice: Voice, prompts: PromptSet, *, section_tokens: int | None = None) -> None:
@@ -49,11 +50,13 @@ class Debater(VoicedAgent):
         missing = request.requires
         while True:
             tokens = min(request.max_tokens, self.prompts.max_tokens(left))
+            if self.section_tokens:
+                tokens = min(tokens, self.section_tokens * len(missing))
             part = f"request {requests}" if requests else "whole"
             reply = tally.add(await self.voice.say(history, dice=request.dice, part=part, max_tokens=tokens))
-            if requests == 0 or reply.outcome in ("timeout", "failed"):
+            if not sections or reply.outcome in ("timeout", "failed"):
                 outcome = reply.outcome
-            if not reply.answered:
+            if not _usable(reply):
                 break
             for section in read_sections(reply.text, grammar):
                 if not requests or section.tag in missing:
@@ -63,11 +66,14 @@ class Debater(VoicedAgent):
             if not missing or requests == MOST_REQUESTS or self.prompts.max_tokens(left) < LEAST_TOKENS:
                 break
             requests += 1
-            history.append(Message("assistant", reply.text))
             limit = self.prompts.render("labels.limit", words=str(left))
             request_text = self.prompts.render("debater.request", missing=self.prompts.slots(missing), limit=limit)
-            history.append(Message("user", request_text))
-        if outcome == "ok" and not any(section.text for section in sections.values()):
+            if reply.text.strip():
+                history += [Message("assistant", reply.text), Message("user", request_text)]
+            else:
+                # Providers refuse empty messages, and two of one speaker in a row.
+                history[-1] = Message("user", f"{history[-1].content}\n\n{request_text}")
+        if outcome in ("ok", "truncated") and not any(section.text for section in sections.values()):
             outcome = "empty"
         return self._turn(request, sections, tally, outcome=outcome, requests=requests, by_section=False)
 
@@ -79,11 +85,11 @@ class Debater(VoicedAgent):
         outcome: Outcome = "ok"
         written, requests, cut = "", 0, False
         left = request.max_tokens
-        for tag in request.requires:
+        for said, tag in enumerate(request.requires):
             text = ""
             for attempt in range(1 + MOST_REQUESTS):
-                tokens = min(left, self.section_tokens or left)
-                if tokens < LEAST_TOKENS:
+                tokens = min(left // (len(request.requires) - said), self.section_tokens or left)
+                if tokens < (LEAST_TOKENS if attempt else 1):
                     break
                 requests += attempt > 0
                 reply = tally.add(
@@ -101,7 +107,7 @@ class Debater(VoicedAgent):
                     outcome = reply.outcome
                 text = reply.text.strip()
                 cut = cut or (reply.outcome == "truncated" and bool(text))
-                if text or not reply.answered:
+                if text or not _usable(reply):
                     break
             if outcome != "ok":
                 break
@@ -137,6 +143,11 @@ class Debater(VoicedAgent):
             sharing=tally.sharing,
             detail=tally.detail,
         )
+
+
+def _usable(reply: Reply) -> bool:
+    """Return whether the model answered, if only by nothing, so that it can be asked for what is missing."""
+    return reply.answered or reply.outcome == "empty"
 
 
 def _missing(request: StepRequest, sections: dict[str, Section]) -> tuple[str, ...]:

@@ -4,10 +4,18 @@ from coupled_arena.agents.base import Tally, VoicedAgent
 from coupled_arena.agents.messages import OpinionAnswer, OpinionRequest
 from coupled_arena.models.calls import Message, Reply
 from coupled_arena.models.voice import Voice
-from coupled_arena.prompts import PromptSet, VerdictReading, read_json_verdict, read_verdict, verdict_schema
-from coupled_arena.records import OpinionStatus, Verdict
+from coupled_arena.prompts import (
+    PromptSet,
+    VerdictReading,
+    problem_of,
+    read_json_verdict,
+    read_verdict,
+    verdict_schema,
+)
+from coupled_arena.records import VERDICTS, OpinionStatus
 
-VERDICTS: tuple[Verdict, ...] = ("A", "B", "tie")
+VERDICT_TOKENS = 48
+"""Room for the verdict line, or for what is no reasons in the JSON object, beside the tokens of the reasons."""
 
 
 class Judge(VoicedAgent):
@@ -21,7 +29,8 @@ class Judge(VoicedAgent):
         name: a Python identifier, the agent's name on the bus.
         voice: the model.
         prompts: the prompt set of the tournament.
-        reason_tokens: most tokens of free reasons where the verdict is chosen among labels; None for the whole budget.
+        reason_tokens: most tokens of the reasons; None for the whole budget. Where reasons and verdict come in one
+            reply, it may have `VERDICT_TOKENS` more.
     """
 
     def __init__(self, name: str, voice: Voice, prompts: PromptSet, *, reason_tokens: int | None = None) -> None:
@@ -41,11 +50,12 @@ class Judge(VoicedAgent):
         tally = Tally()
         schema = verdict_schema(self.prompts.grammar) if self.as_json else None
         history = list(self.history)
+        tokens = request.max_tokens
+        if self.reason_tokens:
+            tokens = min(tokens, self.reason_tokens + VERDICT_TOKENS)
         for repairs, part in enumerate(("whole", "repair 1")):
             reply = tally.add(
-                await self.voice.say(
-                    history, dice=request.dice, part=part, max_tokens=request.max_tokens, schema=schema
-                )
+                await self.voice.say(history, dice=request.dice, part=part, max_tokens=tokens, schema=schema)
             )
             reading = self._reading(reply)
             if reading.verdict is not None or not reply.answered:
@@ -70,7 +80,7 @@ class Judge(VoicedAgent):
     def _reading(self, reply: Reply) -> VerdictReading:
         """Read the verdict from the judge's own text; a reply that was cut off has none."""
         if reply.outcome != "ok":
-            return VerdictReading(None, "the reply was cut off before its verdict")
+            return VerdictReading(None, problem_of(self.prompts.grammar, "truncated"))
         read = read_json_verdict if self.as_json else read_verdict
         return read(reply.text, self.prompts.grammar)
 

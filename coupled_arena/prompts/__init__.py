@@ -8,7 +8,7 @@ from coupled_arena.prompts.loader import load_prompts, prompt_names
 from coupled_arena.prompts.prompt_set import Domain, PromptSet
 from coupled_arena.prompts.question_files import bundled_questions, load_questions
 from coupled_arena.prompts.sections import read_sections
-from coupled_arena.prompts.verdict import VerdictReading, read_json_verdict, read_verdict, verdict_schema
+from coupled_arena.prompts.verdict import VerdictReading, problem_of, read_json_verdict, read_verdict, verdict_schema
 
 __all__ = [
     "Domain",
@@ -23,6 +23,7 @@ __all__ = [
     "load_prompts",
     "load_questions",
     "near_duplicate",
+    "problem_of",
     "prompt_names",
     "questions_schema",
     "read_envelopes",

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from coupled_arena.prompts.characters import BREAK
+from coupled_arena.prompts.fences import unfenced
 
 _NUMBER = re.compile(
     r"^(?P<indent>[ \t>]*)(?P<bold>\*\*|__)?(?:#{1,4}[ ])?(?:(?:question|frage|问题|q)[ ]?)?"
     r"(?P<style>[(（]?)(?P<number>\d{1,4})(?P<close>[)）]|[.．:：、](?!\d))(?P<plain>\*\*|__)?[ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
-_FENCE = re.compile(r"\s*```[\w-]*[ \t]*\n(?P<body>.*)\n[ \t]*```\s*", re.DOTALL)
 _SHINGLE = 4
 _ALIKE = 0.7
 
@@ -52,9 +52,8 @@ def read_json_questions(text: str) -> tuple[str, ...]:
     >>> read_json_questions('{"questions": ["Why?", ""]}')
     ('Why?',)
     """
-    fenced = _FENCE.fullmatch(text)
     try:
-        value = json.loads(fenced["body"] if fenced else text)
+        value = json.loads(unfenced(text))
     except (ValueError, RecursionError):
         return ()
     items = value.get("questions") if isinstance(value, dict) else value

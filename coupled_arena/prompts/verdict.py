@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 from coupled_arena.prompts.characters import BREAK, fold
 from coupled_arena.prompts.defang import MARKER, is_marker
+from coupled_arena.prompts.fences import unfenced
 from coupled_arena.prompts.grammar import Grammar
 from coupled_arena.prompts.sections import visible_from
 from coupled_arena.records import Verdict
 
 PROBLEMS = {
     "thinking": "the reply ended before its thinking did, so it holds no verdict",
+    "truncated": "the reply was cut off before its verdict",
     "none": "the reply holds none of {labels}",
     "several": "the last line with a verdict holds more than one of them: {found}",
     "unknown": "the last marker is {found}, which is none of {labels}",
@@ -20,7 +22,6 @@ PROBLEMS = {
 }
 """What can be wrong with a reply, in English; a prompt set says the same in its language, with the same fields."""
 
-_FENCE = re.compile(r"\s*```[\w-]*[ \t]*\n(?P<body>.*)\n[ \t]*```\s*", re.DOTALL)
 _BREAK = re.compile(f"[{BREAK}]")
 _LONGEST = 60
 
@@ -57,11 +58,11 @@ def read_verdict(text: str, grammar: Grammar) -> VerdictReading:
     """
     start = visible_from(text, grammar)
     if start is None:
-        return VerdictReading(None, _problem(grammar, "thinking"))
+        return VerdictReading(None, problem_of(grammar, "thinking"))
     markers = _last_line(text, start)
     visible = text[start:].strip()
     if not markers:
-        return VerdictReading(None, _problem(grammar, "none"), reasons=visible)
+        return VerdictReading(None, problem_of(grammar, "none"), reasons=visible)
     labels = list(dict.fromkeys(fold(marker["label"]) for marker in markers))
     found = ", ".join(f"[[{marker['label'].strip()[:_LONGEST]}]]" for marker in markers[:4])
     verdicts = {grammar.words.get(label) for label in labels}
@@ -70,7 +71,9 @@ def read_verdict(text: str, grammar: Grammar) -> VerdictReading:
         end = last.start() + len(last[0].rstrip())
         reasons = (text[start : last.start()].rstrip() + text[end:]).strip()
         return VerdictReading(verdicts.pop(), span=(last.start(), end), reasons=reasons)
-    return VerdictReading(None, _problem(grammar, "several" if len(labels) > 1 else "unknown", found), reasons=visible)
+    return VerdictReading(
+        None, problem_of(grammar, "several" if len(labels) > 1 else "unknown", found), reasons=visible
+    )
 
 
 def read_json_verdict(text: str, grammar: Grammar) -> VerdictReading:
@@ -84,24 +87,32 @@ def read_json_verdict(text: str, grammar: Grammar) -> VerdictReading:
     """
     start = visible_from(text, grammar) if not text.lstrip().startswith("{") else 0
     if start is None:
-        return VerdictReading(None, _problem(grammar, "thinking"))
-    fenced = _FENCE.fullmatch(text, start)
-    body = fenced["body"] if fenced else text[start:]
+        return VerdictReading(None, problem_of(grammar, "thinking"))
     visible = text[start:].strip()
     try:
-        value = json.loads(body, object_pairs_hook=_once, parse_constant=_refuse)
+        value = json.loads(unfenced(text, start), object_pairs_hook=_once, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        return VerdictReading(None, _problem(grammar, "json", str(error)), reasons=visible)
+        return VerdictReading(None, problem_of(grammar, "json", str(error)), reasons=visible)
     wrong = _json_problem(value)
     if wrong:
-        return VerdictReading(None, _problem(grammar, "json", wrong), reasons=visible)
+        return VerdictReading(None, problem_of(grammar, "json", wrong), reasons=visible)
     label = value["verdict"].strip()
     verdict = grammar.words.get(fold(label)) or grammar.words.get(_unmarked(label))
     if verdict is None:
-        problem = _problem(grammar, "unknown", label[:_LONGEST])
+        problem = problem_of(grammar, "unknown", label[:_LONGEST])
         return VerdictReading(None, problem, reasons=value["reasons"].strip())
     first = start + len(text[start:]) - len(text[start:].lstrip())
     return VerdictReading(verdict, span=(first, len(text.rstrip())), reasons=value["reasons"].strip())
+
+
+def problem_of(grammar: Grammar, kind: str, found: str = "") -> str:
+    """Return the sentence for a kind of problem (a key of `PROBLEMS`), in the grammar's language if it has one.
+
+    >>> problem_of(Grammar({}), "unknown", "[[C]]")
+    'the last marker is [[C]], which is none of [[A]], [[B]], [[tie]]'
+    """
+    fields = {"{labels}": ", ".join(grammar.labels), "{found}": found}
+    return re.sub(r"\{labels\}|\{found\}", lambda match: fields[match[0]], grammar.problems.get(kind, PROBLEMS[kind]))
 
 
 def verdict_schema(grammar: Grammar) -> dict[str, Any]:
@@ -160,9 +171,3 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
-
-
-def _problem(grammar: Grammar, kind: str, found: str = "") -> str:
-    """Return the sentence for a kind of problem, in the grammar's language if it has one."""
-    fields = {"{labels}": ", ".join(grammar.labels), "{found}": found}
-    return re.sub(r"\{labels\}|\{found\}", lambda match: fields[match[0]], grammar.problems.get(kind, PROBLEMS[kind]))
