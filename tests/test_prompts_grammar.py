@@ -38,7 +38,7 @@ def test_the_reasons_are_what_is_left_of_a_reply() -> None:
 
 def test_an_unknown_action_is_its_own_tag_and_a_broken_name_is_refused() -> None:
     assert WORDS.open("note") + WORDS.close("note") == "<note></note>"
-    with pytest.raises(ConfigurationError, match="cannot be a tag"):
+    with pytest.raises(ConfigurationError, match="'two words' cannot be a tag: use a letter first, then letters"):
         WORDS.open("two words")
 
 

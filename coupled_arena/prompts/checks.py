@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from coupled_arena.prompts.characters import fold
 from coupled_arena.prompts.defang import ACTIONS, ENVELOPES
+from coupled_arena.prompts.tags import TAG_RULE, names_tag
 from coupled_arena.prompts.templates import FIELD, TEMPLATES, template_problems
 from coupled_arena.prompts.verdict import PROBLEMS
 
@@ -128,8 +129,8 @@ def _actions(actions: dict[str, Any] | None) -> Iterator[Found]:
     seen: dict[str, str] = {}
     for action, tag in actions.items():
         key = f"grammar.actions.{action}"
-        if not isinstance(tag, str) or not re.fullmatch(r"[^\W\d][\w-]{0,31}", tag):
-            yield key, "must be a tag: a letter first, then letters, digits, `-` and `_`, 32 at most"
+        if not isinstance(tag, str) or not names_tag(tag):
+            yield key, f"must be a tag: {TAG_RULE}"
             continue
         other = seen.setdefault(fold(tag), action)
         if other != action:

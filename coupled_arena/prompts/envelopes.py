@@ -52,9 +52,7 @@ def envelope(name: str, /, *contents: str, grammar: Grammar | None = None, **att
     <respond>See <\/turn>.</respond>
     </turn>
     """
-    if name not in ENVELOPES:
-        message = f"there is no envelope {name!r}; use one of {', '.join(ENVELOPES)}"
-        raise ConfigurationError([Problem("prompts", "envelope", message)])
+    _require(name)
     clean = grammar.defang if grammar else defang
     written = "".join(f' {key}="{html.escape(clean(str(value)))}"' for key, value in attributes.items())
     inner = "\n".join(content if isinstance(content, Sealed) else clean(content) for content in contents)
@@ -75,12 +73,13 @@ def seal(sections: Iterable[Section], grammar: Grammar) -> Sealed:
 def read_envelopes(text: str, name: str) -> tuple[Envelope, ...]:
     """Return the envelopes of a name in a prompt, in order; one that is not closed is none.
 
+    Raises:
+        ConfigurationError: There is no envelope of that name.
+
     >>> read_envelopes(str(envelope("round", "hello", number=1)), "round")
     (Envelope(text='hello', attributes={'number': '1'}),)
     """
-    if name not in ENVELOPES:
-        message = f"there is no envelope {name!r}; use one of {', '.join(ENVELOPES)}"
-        raise ConfigurationError([Problem("prompts", "envelope", message)])
+    _require(name)
     found = []
     closing = f"</{name}>"
     opened = _OPENING[name].search(text)
@@ -93,3 +92,10 @@ def read_envelopes(text: str, name: str) -> tuple[Envelope, ...]:
         found.append(Envelope(inner, attributes))
         opened = _OPENING[name].search(text, end + len(closing))
     return tuple(found)
+
+
+def _require(name: str) -> None:
+    """Refuse a name that no envelope has."""
+    if name not in ENVELOPES:
+        message = f"there is no envelope {name!r}; use one of {', '.join(ENVELOPES)}"
+        raise ConfigurationError([Problem("prompts", "envelope", message)])

@@ -9,6 +9,7 @@ from typing import Literal
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.prompts.characters import fold
 from coupled_arena.prompts.defang import RESERVED, THINKING, defang_reserved
+from coupled_arena.prompts.tags import TAG_RULE, names_tag
 from coupled_arena.records import Verdict
 
 Unit = Literal["words", "characters"]
@@ -18,7 +19,6 @@ _UNITS = {
     "words": re.compile(rf"[{_IDEOGRAPH}]|[^\s{_IDEOGRAPH}]{{1,40}}"),
     "characters": re.compile(r"\S"),
 }
-_NAME = re.compile(r"[^\W\d][\w-]{0,31}")
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,8 @@ class Grammar:
             ConfigurationError: The action cannot be a tag.
         """
         name = self.actions.get(action, action)
-        if not _NAME.fullmatch(name):
-            message = f"{name!r} cannot be a tag: use a letter first, then letters, digits, `-` and `_`, 32 at most"
-            raise ConfigurationError([Problem("grammar", "actions", message)])
+        if not names_tag(name):
+            raise ConfigurationError([Problem("grammar", "actions", f"{name!r} cannot be a tag: use {TAG_RULE}")])
         return name
 
     def open(self, action: str) -> str:

@@ -9,6 +9,10 @@ from coupled_arena.prompts.characters import BREAK, GAP, GREATER, LESS, SLASH, S
 NAME = f"[^{LESS}{GREATER}{SLASH}{SPACE}{BREAK}]{{1,64}}+"
 """Pattern of what may be a tag's name; hidden characters inside it are folded away."""
 
+TAG_RULE = "a letter first, then letters, digits, `-` and `_`, 32 at most"
+"""What the name of a tag that prompts ask for must be."""
+
+_WRITTEN = re.compile(r"[^\W\d][\w-]{0,31}")
 _TAG = re.compile(
     f"[{LESS}][{GAP}]*+(?P<slash>[{SLASH}]?+)[{GAP}]*+(?P<name>{NAME})"
     f"(?P<rest>[^{LESS}{GREATER}{BREAK}]{{0,200}}+)[{GREATER}]"
@@ -27,6 +31,15 @@ class Tag(NamedTuple):
     """Index of its first character."""
     end: int
     """Index after its last character."""
+
+
+def names_tag(name: str) -> bool:
+    """Return whether prompts can ask for a tag of this name: whether it follows `TAG_RULE`.
+
+    >>> names_tag("note"), names_tag("two words")
+    (True, False)
+    """
+    return _WRITTEN.fullmatch(name) is not None
 
 
 def find_tags(text: str, names: Mapping[str, str]) -> list[Tag]:
