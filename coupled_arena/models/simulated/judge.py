@@ -19,9 +19,8 @@ from coupled_arena.models.simulated.noise import normals
 from coupled_arena.models.simulated.reading import Hearing
 from coupled_arena.models.simulated.wording import Wording
 from coupled_arena.models.simulated.world import SILENT, Subject, verdict_of
-from coupled_arena.records import Verdict
+from coupled_arena.records import VERDICTS, Verdict
 
-_ORDER = ("A", "B", "tie")
 _VOTES = {"A": 1.0, "B": -1.0, "tie": 0.0}
 
 
@@ -78,7 +77,7 @@ class Judge:
             reason, lead = self.wording.again, stated
         # What is written and what is decided must be the same number, since the judge reads it again in discussion.
         lead = round(self.discussed(lead, others), 2)
-        label = self.labels[_ORDER.index(verdict_of(lead, self.dials.tie))]
+        label = self.labels[VERDICTS.index(verdict_of(lead, self.dials.tie))]
         reasons = self.wording.join((reason, self.wording.margin.format(margin=f"{lead:+.2f}")))
         return f"{reasons}\n{label}"
 

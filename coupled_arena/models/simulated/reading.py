@@ -11,7 +11,7 @@ from coupled_arena.models.simulated.claims import asserted, doubted
 from coupled_arena.models.simulated.world import REMARKS, Position
 from coupled_arena.prompts import load_prompts, prompt_names, read_envelopes
 from coupled_arena.prompts.defang import ENVELOPES
-from coupled_arena.records import Verdict
+from coupled_arena.records import VERDICTS, Verdict
 
 OPPONENT = "opponent"
 """Speaker under which a debater is shown the other's turns."""
@@ -20,7 +20,7 @@ _ENVELOPE = re.compile(rf"<({'|'.join(ENVELOPES)})\b[^>]*>.*?</\1>", re.DOTALL)
 _OPENING_TAG = re.compile(r"<([^\W\d][\w-]*)>")
 _SECTION = re.compile(r"<([^\W\d][\w-]*)>(.*?)</\1>", re.DOTALL)
 _MARGIN = re.compile(r"[+-]\d+\.\d\d(?!\d)")
-_VERDICTS: dict[str | None, Verdict] = {"A": "A", "B": "B", "tie": "tie"}
+_VERDICTS: dict[str | None, Verdict] = {verdict: verdict for verdict in VERDICTS}
 
 
 @dataclass(frozen=True, slots=True)
