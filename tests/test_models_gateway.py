@@ -274,10 +274,12 @@ async def test_closing_cancels_what_is_in_flight_and_closes_the_backends() -> No
     assert (backend.cancelled, backend.closed) == (1, True)
 
 
-async def test_the_identity_of_a_model_is_asked_for_once() -> None:
+async def test_the_identity_of_a_model_is_asked_for_once_however_often_it_is_made() -> None:
     backend = Scripted()
     async with Gateway(backends={"hosted": backend}) as gateway:
         for text in ("one", "two", "three"):
-            await gateway.reply(call(text))
+            await gateway.reply(call(text, model=Model("m", "openai/m")))
         assert gateway.abilities(MODEL).continues
-    assert backend.identities == 1
+        assert backend.identities == 1
+        await gateway.reply(call(model=Model("m", "openai/m", api_base="http://127.0.0.1/v1")))
+    assert backend.identities == 2

@@ -13,16 +13,12 @@ from coupled_arena.models.encoding import storable
 from coupled_arena.models.memo import MemoryMemo
 from coupled_arena.models.model import Kind, Model
 
-Observer = Callable[[Call, Reply, bool], None]
+ReplyListener = Callable[[Call, Reply, bool], None]
 """Told of every reply: the call, the reply, and whether it came from the memo or was joined."""
-
-REMEMBERED_MODELS = 4096
-"""How many model objects keep their resolved backend before the table is emptied."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Route:
-    model: Model
     backend: Backend
     identity: str
 
@@ -72,7 +68,7 @@ class Gateway:
         backends: Mapping[Kind, Backend] | None = None,
         retry_failed: bool = False,
         clock: Callable[[], float] = time.monotonic,
-        on_reply: Observer | None = None,
+        on_reply: ReplyListener | None = None,
     ) -> None:
         self.memo: Memo = MemoryMemo() if memo is None else memo
         """Where answers are kept."""
@@ -84,7 +80,7 @@ class Gateway:
         """Told of every reply."""
         self._backends: dict[Kind, Backend] = dict(backends or {})
         self._clock = clock
-        self._routes: dict[int, _Route] = {}
+        self._routes: dict[Model, _Route] = {}
         self._flights: dict[bytes, _Flight] = {}
         self._tasks: set[asyncio.Task[Reply]] = set()
         self._retried: dict[bytes, bytes] = {}
@@ -100,7 +96,7 @@ class Gateway:
             EngineFault: the local engine failed in the middle of its work.
             StoreError: the memo cannot be read or written.
         """
-        route = self._routes.get(id(call.model)) or self._route(call.model)
+        route = self._route(call.model)
         key = call.key(route.identity)
         flight = self._flights.get(key)
         if flight is None:
@@ -122,7 +118,10 @@ class Gateway:
         return self._route(model).backend.abilities(model)
 
     def problems(self, model: Model) -> Sequence[str]:
-        """Return what keeps a model from being used here, one sentence each; asks nobody."""
+        """Return what keeps a model from being used here, one sentence each.
+
+        Asks no provider, but may work on this machine's files for seconds (see `Backend.problems`).
+        """
         return self._backend(model.kind).problems(model)
 
     def identity(self, model: Model) -> str:
@@ -147,13 +146,10 @@ class Gateway:
         await self.aclose()
 
     def _route(self, model: Model) -> _Route:
-        # By identity, since a model is not hashable; the route keeps the model alive, so its id stays its own.
-        route = self._routes.get(id(model))
+        route = self._routes.get(model)
         if route is None:
-            if len(self._routes) >= REMEMBERED_MODELS:
-                self._routes.clear()
             backend = self._backend(model.kind)
-            route = self._routes[id(model)] = _Route(model, backend, backend.identity(model))
+            route = self._routes[model] = _Route(backend, backend.identity(model))
         return route
 
     def _backend(self, kind: Kind) -> Backend:

@@ -171,7 +171,7 @@ def seed_of(call: Call) -> int:
 
 def missing_key(model: Model) -> str | None:
     """Return the name of the environment variable that a hosted model lacks its key in, or None; never its value."""
-    if model.kind != "hosted" or any(names_secret(name) and value for name, value in model.options.items()):
+    if model.kind != "hosted":
         return None
     litellm = load_litellm()
     if model.api_key_env:

@@ -1,13 +1,20 @@
 """What is rated: a unique name bound to a LiteLLM model string and its settings."""
 
+from collections.abc import Container, Iterator
 from typing import Any, Literal
 from urllib.parse import parse_qsl
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, field_validator
 
+from coupled_arena.models.masking import names_secret, without_secrets
 from coupled_arena.records import Record
 
 Kind = Literal["hosted", "sim", "local"]
+
+SET_BY_LIBRARY = frozenset(
+    {"max_retries", "max_tokens", "messages", "num_retries", "response_format", "seed", "stop", "stream"}
+)
+"""LiteLLM parameters that the library sets for every call, so that `options` may not hold them."""
 
 
 class Model(Record):
@@ -22,6 +29,9 @@ class Model(Record):
         >>> Model("sim/ada?skill=1.2").name
         'sim/ada'
     """
+
+    # What pydantic says of a mistake would otherwise quote the options, with a key that was put there.
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     name: str = Field(min_length=1)
     """Unique name within a tournament."""
@@ -44,15 +54,31 @@ class Model(Record):
     api_key_env: str | None = None
     """Name of the environment variable that holds the key, where it is not LiteLLM's default."""
     options: dict[str, Any] = {}
-    """Further parameters passed to LiteLLM as they are."""
+    """Further parameters passed to LiteLLM as they are: none that a key of `Model` or the library sets, no secret."""
 
     def __init__(self, name: str, model: str | None = None, **settings: Any) -> None:
         own = {"name": name.split("?", 1)[0] if model is None else name, "model": model or name}
         super().__init__(**own, **settings)
 
-    def __repr__(self) -> str:
-        own = {key: value for key, value in self if key not in ("name", "model") and value != self.default(key)}
-        return f"Model({', '.join([repr(self.name), repr(self.model), *(f'{k}={v!r}' for k, v in own.items())])})"
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Yield what `repr` and `str` show: the name, the model and the settings that differ, with secrets masked."""
+        for key, value in self:
+            if key in ("name", "model"):
+                yield None, without_secrets(value)
+            elif value != self.default(key):
+                yield key, without_secrets(value)
+
+    def __hash__(self) -> int:
+        """Hash by name and model string: equal models agree in them, and options need not be hashable."""
+        return hash((self.name, self.model))
+
+    @field_validator("options")
+    @classmethod
+    def _free(cls, options: dict[str, Any]) -> dict[str, Any]:
+        """Refuse options that would be overwritten, and secrets."""
+        if problems := [problem for name in options if (problem := _problem(name, cls.model_fields))]:
+            raise ValueError("; ".join(problems))
+        return options
 
     @classmethod
     def default(cls, field: str) -> Any:
@@ -74,3 +100,14 @@ class Model(Record):
     def parameters(self) -> dict[str, str]:
         """The parameters after `?` of a simulated model."""
         return dict(parse_qsl(self.model.partition("?")[2], keep_blank_values=True))
+
+
+def _problem(option: str, keys: Container[str]) -> str:
+    """Return why an option is refused, or nothing."""
+    if option in keys:
+        return f"{option} is a key of the model itself: set it there, not in options"
+    if option in SET_BY_LIBRARY:
+        return f"{option} is set by the library for every call: leave it out"
+    if names_secret(option):
+        return f"{option} looks like a secret: put the key into an environment variable and name it with api_key_env"
+    return ""
