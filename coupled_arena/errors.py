@@ -47,7 +47,13 @@ class Problem(NamedTuple):
 
 
 class ConfigurationError(ArenaError):
-    """What was asked for cannot be played; raised before the first call with every problem found."""
+    """What was asked for cannot be done as it was written; lists every problem found.
+
+    A tournament's definition and all that it names (models, prompt sets, question files) are checked before the first
+    call. Code that uses a part by itself gets it where the mistake is made: a template rendered with other fields than
+    its own, a tag or an envelope that does not exist, a simulated model's dials when it is first asked, an unknown
+    format of an export.
+    """
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)

@@ -128,7 +128,10 @@ class Backend(Protocol):
         ...
 
     def problems(self, model: Model) -> Sequence[str]:
-        """Return what keeps the model from being used here, one sentence each; asks nobody."""
+        """Return what keeps the model from being used here, one sentence each.
+
+        Asks no provider, but may work on this machine's files for seconds: a local model's variant is derived.
+        """
         ...
 
     async def complete(self, call: Call) -> Reply:
