@@ -1,0 +1,203 @@
+"""What a tournament is said to ask, against what it really asks."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import coupled_arena as ca
+from coupled_arena.models.calls import Abilities, Call, Reply
+from coupled_arena.models.gateway import Gateway
+from coupled_arena.models.model import Model
+from coupled_arena.prompts import load_prompts
+from coupled_arena.records import Question, Usage
+from coupled_arena.tournaments.estimate import Spending, battles_of, estimate, estimated
+from coupled_arena.tournaments.events import CallAnswered, Event
+from coupled_arena.tournaments.seating import Seating
+from tests.support import ScriptedBackend
+
+JUDGES = ["sim/j1", "sim/j2", "sim/j3"]
+TWO: dict[str, Any] = {
+    "models": ["sim/ada?skill=1", "sim/bob?skill=-1"],
+    "judges": JUDGES,
+    "examiner": "sim/examiner",
+    "domains": ["math", "writing"],
+    "questions_per_domain": 2,
+    "schedule": "round_robin",
+    "seed": 5,
+}
+OWN = tuple(
+    Question(id=f"q{n}", domain=domain, language="en", text=f"What is {n} plus {n} and why?", author="me")
+    for n, domain in enumerate(["math", "sky", "math", "sky", "math", "math", "math"])
+)
+
+
+class Checker(ca.Role):
+    """Checks facts."""
+
+    instructions = "Name every factual error in what you read."
+
+
+SCRIPT = ca.Script(name="checked", steps=(*ca.SINGLE.steps, ca.Step(speaker="checker", sees=(1, 2), budget=0.5)))
+FIELD = [f"sim/m{number}?skill={number}" for number in range(5)]
+CASES: dict[str, dict[str, Any]] = {
+    "a panel": TWO,
+    "an odd number of questions": {**TWO, "domains": ["math"], "questions_per_domain": 3, "replicates": 2},
+    "an odd field": {**TWO, "models": FIELD[:3], "questions_per_domain": 1},
+    "a panel that plays": {**TWO, "models": FIELD[:4], "judges": FIELD[:4], "questions_per_domain": 1},
+    "the best three of an odd field": {**TWO, "models": FIELD, "judges": 3, "schedule": "swiss", "domains": ["math"]},
+    "both sides and orders": {**TWO, "sides": "both", "orders": "both", "questions_per_domain": 1},
+    "two discussion rounds": {**TWO, "discussion_rounds": 2, "questions_per_domain": 1},
+    "questions of one's own": {
+        "models": TWO["models"],
+        "judges": JUDGES,
+        "questions": OWN,
+        "reference": "sim/writer",
+        "schedule": "round_robin",
+    },
+    "the bundled questions": {**TWO, "examiner": None, "reference": "sim/writer"},
+    "an added role": {**TWO, "script": SCRIPT, "roles": {"checker": (Checker, "sim/checker")}},
+    "fresh dice": {**TWO, "models": FIELD[:3], "coupling": "fresh", "domains": ["writing"]},
+}
+
+
+def asked(tournament: ca.Tournament, **options: Any) -> tuple[ca.Result, Counter[str], dict[str, Usage]]:
+    """Play a tournament and return the calls made and the tokens used, by model."""
+    made: Counter[str] = Counter()
+    usage: dict[str, Usage] = {}
+
+    def note(event: Event) -> None:
+        if isinstance(event, CallAnswered) and not event.memoised:
+            name = event.call.model.name
+            made[name] += 1
+            usage[name] = usage.get(name, Usage()) + event.reply.usage
+
+    return tournament.run(listeners=[note], **options), made, usage
+
+
+@pytest.mark.parametrize("definition", CASES.values(), ids=CASES)
+def test_no_model_is_asked_more_than_was_said(definition: dict[str, Any]) -> None:
+    tournament = ca.Tournament(**definition)
+    spending, battles = estimated(tournament, "here")
+    result, made, usage = asked(tournament)
+    promised = {line.model: line for line in spending}
+    assert len(result.battles) <= battles
+    assert set(made) <= set(promised)
+    assert all(turn.requests == 0 for battle in result.battles for turn in battle.turns)
+    assert all(opinion.repairs == 0 for battle in result.battles for opinion in battle.opinions)
+    for name, calls in made.items():
+        line = promised[name]
+        assert calls <= line.calls <= line.most_calls
+        assert usage[name].prompt_tokens <= line.prompt_tokens
+        assert usage[name].completion_tokens <= line.completion_tokens
+
+
+@pytest.mark.parametrize(
+    "case",
+    ["a panel", "both sides and orders", "two discussion rounds", "questions of one's own", "the bundled questions"],
+)
+def test_where_the_pairings_are_known_the_number_is_exact(case: str) -> None:
+    tournament = ca.Tournament(**CASES[case])
+    spending, battles = estimated(tournament, "here")
+    result, made, _ = asked(tournament)
+    debaters = {model.name for model in tournament.models}
+    promised = {line.model: line.calls for line in spending if line.model not in debaters}
+    assert promised == {name: calls for name, calls in made.items() if name not in debaters}
+    assert battles == len(result.battles)
+
+
+def test_questions_of_ones_own_are_counted_and_so_are_their_references(tmp_path: Path) -> None:
+    tournament = ca.Tournament(**CASES["questions of one's own"])
+    (writer,) = (line for line in estimated(tournament, "here")[0] if line.model == "sim/writer")
+    assert (battles_of(tournament)[0], writer.calls) == (7, 5)
+    first = ca.Tournament(**CASES["questions of one's own"], domains=["math"], questions_per_domain=2)
+    assert battles_of(first)[0] == 2
+    file = tmp_path / "own.csv"
+    file.write_text("text,reference\nWhat is two plus two?,4\nWhy is the sky blue?,\n", encoding="utf-8")
+    read = ca.Tournament(**{**CASES["questions of one's own"], "questions": file})
+    assert battles_of(read)[0] == 2
+
+
+@pytest.mark.parametrize("change", [{"examiner": TWO["models"][0]}, {"domains": ["writing"]}])
+def test_nobody_writes_references_where_the_run_would_not(change: dict[str, Any]) -> None:
+    with_references, _ = estimated(ca.Tournament(**{**TWO, **change}), "here")
+    without, _ = estimated(ca.Tournament(**{**TWO, **change}, references=False), "here")
+    assert with_references == without
+    assert estimated(ca.Tournament(**TWO), "here") != estimated(ca.Tournament(**TWO, references=False), "here")
+
+
+def worst(call: Call) -> Reply | str:
+    """Answer so that everything has to be asked again, but not for ever."""
+    last = call.messages[-1].content
+    if call.choices:
+        return call.choices[0]
+    if "<transcript>" in last or "<opinion " in last:
+        return "I cannot say."
+    if "<question" in last or "<turn " in last:
+        return "<respond>I say so.</respond>"
+    return "[[A]]" if len(call.messages) > 3 and "<transcript>" in call.messages[1].content else ""
+
+
+def scripted(able: Abilities) -> tuple[ca.Tournament, ScriptedBackend]:
+    hosted = {"models": ["test/ada", "test/bob"], "judges": ["test/j1", "test/j2"], "examiner": None}
+    backend = ScriptedBackend(worst, able)
+    return ca.Tournament(**{**TWO, **hosted, "domains": ["writing"], "questions_per_domain": 1}), backend
+
+
+def spending_of(tournament: ca.Tournament, backend: ScriptedBackend, price: Any = None) -> dict[str, Spending]:
+    seating = Seating(tournament, Gateway(backends={"hosted": backend}), load_prompts("en"))
+    return {line.model: line for line in estimate(seating, lambda model: price)}
+
+
+def test_everything_asked_again_stays_within_the_most() -> None:
+    tournament, backend = scripted(Abilities())
+    promised = spending_of(tournament, backend)
+    _, made, _ = asked(tournament, backends={"hosted": backend})
+    assert all(made[name] <= promised[name].most_calls for name in made)
+    for judge in ("test/j1", "test/j2"):
+        assert made[judge] == promised[judge].most_calls == 2 * promised[judge].calls
+    assert all(made[name] > promised[name].calls for name in ("test/ada", "test/bob"))
+
+
+def test_models_that_continue_and_choose_are_asked_for_sections_reasons_and_choices() -> None:
+    tournament, _ = scripted(Abilities())
+    backend = ScriptedBackend(
+        lambda call: call.choices[0] if call.choices else "I say so.", Abilities(continues=True, chooses=True)
+    )
+    promised = spending_of(tournament, backend)
+    _, made, _ = asked(tournament, backends={"hosted": backend})
+    # Seven sections on either side of the nine steps; two stages with reasons and a choice.
+    assert {name: (line.calls, line.most_calls) for name, line in promised.items()} == {
+        "test/ada": (7, 21),
+        "test/bob": (7, 21),
+        "test/j1": (4, 4),
+        "test/j2": (4, 4),
+    }
+    assert made == {name: line.calls for name, line in promised.items()}
+
+
+def test_a_price_is_tokens_times_their_price_and_none_where_nobody_knows() -> None:
+    tournament, backend = scripted(Abilities())
+    for line in spending_of(tournament, backend, (1e-6, 2e-6)).values():
+        assert line.usd is not None
+        assert line.usd > 0
+        assert line.usd == pytest.approx(1e-6 * line.prompt_tokens + 2e-6 * line.completion_tokens)
+    assert {line.usd for line in spending_of(tournament, backend).values()} == {None}
+
+
+def test_a_long_question_of_ones_own_is_read_in_full() -> None:
+    def reading(text: str) -> int:
+        question = Question(id="q", domain="writing", language="en", text=text, author="me")
+        tournament = ca.Tournament(models=TWO["models"], judges=JUDGES, questions=(question,))
+        return sum(line.prompt_tokens for line in estimated(tournament, "here")[0])
+
+    # Two debaters of at least four turns each and three judges at two stages read it.
+    assert reading("Why? " * 2000) > reading("Why is that so?") + 14 * 2000
+
+
+def test_models_are_listed_once_in_order_of_mention() -> None:
+    model = Model("sim/writer")
+    spending, _ = estimated(ca.Tournament(**{**TWO, "examiner": model, "reference": model}), "here")
+    assert [line.model for line in spending] == ["sim/writer", "sim/ada", "sim/bob", *JUDGES]
+    assert spending[0].calls == 2 + 2
