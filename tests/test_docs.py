@@ -37,7 +37,11 @@ def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     for block in blocks(page, "python"):
         exec(compile(block, str(page), "exec"), {})
-    assert page.exists()
+
+
+@pytest.mark.parametrize("language", ["python", "toml"])
+def test_there_are_blocks_to_run_and_to_parse(language: str) -> None:
+    assert [block for page in PAGES for block in blocks(page, language)] != []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
