@@ -172,7 +172,7 @@ CHECKED = ca.Script(
 )
 FIRST = {4: "criticize", 5: "respond"}
 """What the steps after the openings ask for beside `raise`."""
-SECTION_BY_SECTION = ("test/a", "test/b")
+SECTION_BY_SECTION = ("test/a", "test/b", "test/d")
 CHOOSING = ("test/j1", "test/j2")
 
 
@@ -246,7 +246,7 @@ def play_reluctantly(monkeypatch: pytest.MonkeyPatch, coupling: str) -> tuple[ca
 def shown(call: Heard) -> dict[str, str]:
     """Return who spoke in the turns that a call has read, by the name it was shown."""
     turns = [turn for m in call.messages if m.role == "user" for turn in read_envelopes(m.content, "turn")]
-    found = {turn.attributes["speaker"]: re.search(r"test/[abc]\b", turn.text) for turn in turns}
+    found = {turn.attributes["speaker"]: re.search(r"test/[abcd]\b", turn.text) for turn in turns}
     return {speaker: match[0] for speaker, match in found.items() if match}
 
 
@@ -299,12 +299,12 @@ def test_sections_repairs_requests_reasons_and_choices_share_no_dice(
         keys[row].add(call.noise)
     assert {len(found) for found in rows.values()} == {1}
     for row, found in keys.items():
-        # An opening has not read its opponent; it has other dice against each of the two.
-        assert len(found) == (2 if coupling == "fresh" and row[3] == "opening" else 1), row
+        # An opening has not read its opponent; it has other dice against each of the three.
+        assert len(found) == (3 if coupling == "fresh" and row[3] == "opening" else 1), row
 
 
 def test_later_sections_of_several_models_share_dice_only_in_a_coupled_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    for coupling, most in (("coupled", 2), ("independent", 1), ("fresh", 1)):
+    for coupling, most in (("coupled", 3), ("independent", 1), ("fresh", 1)):
         _, heard = play_reluctantly(monkeypatch, coupling)
         later = [group for group in groups(heard).values() if group[0].part == "raise request 1"]
         assert max(len({call.model for call in group}) for group in later) == most
