@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from coupled_arena.models.voice import Voice
     from coupled_arena.prompts import load_prompts
     from coupled_arena.protocols import PEER_BATTLE, SINGLE, Script, Step
-    from coupled_arena.ratings import Ratings, rate
+    from coupled_arena.ratings import RatingInput, Ratings, rate
     from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn
     from coupled_arena.tournaments.definition import BattleRules, CommitteeRules, Tournament
     from coupled_arena.tournaments.result import Result
@@ -58,7 +58,7 @@ _HOMES = {
     "models.voice": ("Voice",),
     "prompts": ("load_prompts",),
     "protocols": ("PEER_BATTLE", "SINGLE", "Script", "Step"),
-    "ratings": ("Ratings", "rate"),
+    "ratings": ("RatingInput", "Ratings", "rate"),
     "records": ("Battle", "Decision", "Opinion", "Question", "Section", "Turn"),
     "tournaments.definition": ("BattleRules", "CommitteeRules", "Tournament"),
     "tournaments.result": ("Result",),
@@ -87,6 +87,7 @@ __all__ = [
     "Opinion",
     "Question",
     "RatingError",
+    "RatingInput",
     "Ratings",
     "Result",
     "Role",
@@ -118,4 +119,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__, "__version__"]

@@ -99,7 +99,7 @@ def run(
     if dry_run:
         _show_estimate(tournament, str(file), as_json=as_json)
         return
-    _confirm(tournament, yes=yes)
+    _confirm(tournament, str(file), yes=yes)
     result = _play(tournament, store, str(file), retry_failed=retry_failed)
     _show_result(result, as_json=as_json)
 
@@ -250,7 +250,10 @@ def _show_result(result: "Result", *, as_json: bool, played: bool = True) -> Non
         if played:
             _complain(console.spending(result))
     if not any(battle.decision.verdict for battle in result.battles):
-        _complain("no battle could be rated; see the notes above, mend the cause, then run again with --retry-failed")
+        _complain(
+            "no battle could be rated; see the notes above and mend the cause. --retry-failed asks again what got no "
+            "text; verdicts that cannot be read are answers: change the judges or the prompt set instead"
+        )
         raise typer.Exit(FAILED)
 
 
@@ -278,17 +281,25 @@ def _show_estimate(tournament: "Tournament", where: str, *, as_json: bool) -> No
     _out(f"at most {battles} battles; at worst {least}${usd:.2f} ({len(unpriced)} models unpriced)")
 
 
-def _confirm(tournament: "Tournament", *, yes: bool) -> None:
-    """Ask before a tournament that may cost money; simulated and local models cost nothing."""
+def _confirm(tournament: "Tournament", where: str, *, yes: bool) -> None:
+    """Check a tournament that may cost money, say what it costs at worst, and ask; others cost nothing."""
     from coupled_arena.tournaments.checks import cast
 
     hosted = sorted({model.name for named in cast(tournament).values() for model in named if model.kind == "hosted"})
     if not hosted or yes:
         return
+    from coupled_arena.tournaments.estimate import estimated
+
+    spending, battles = estimated(tournament, where)
+    unpriced = [line.model for line in spending if line.usd is None]
+    usd = sum(line.usd or 0.0 for line in spending)
+    cost = f"{', '.join(hosted)}: {battles} battles may cost up to ${usd:.2f} (see --dry-run)"
+    if unpriced:
+        cost += f"; no price is known for {', '.join(unpriced)}"
     if not sys.stdin.isatty():
-        _complain(f"{', '.join(hosted)} may cost money; look at --dry-run, then say --yes")
+        _complain(f"{cost}; say --yes to go on")
         raise typer.Exit(WRONG_USE)
-    if not typer.confirm(f"{', '.join(hosted)} may cost money (see --dry-run). Go on?", err=True):
+    if not typer.confirm(f"{cost}. Go on?", err=True):
         raise typer.Exit(FAILED)
 
 

@@ -44,7 +44,7 @@ def weakest(sharings: list[Sharing]) -> Sharing:
 class Record(BaseModel):
     """Base of every record: immutable, strict about its fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, hide_input_in_errors=True)
 
 
 class Question(Record):

@@ -11,7 +11,7 @@ import coupled_arena as ca
 from coupled_arena.cli import app
 from coupled_arena.models.local.settings import LocalSettings
 from coupled_arena.models.simulated.dials import RANGES
-from scripts.columns import document
+from scripts import pages
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -21,9 +21,10 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-def test_the_page_of_columns_is_up_to_date() -> None:
-    """`python scripts/columns.py` writes it anew."""
-    assert (ROOT / "docs" / "data.md").read_text(encoding="utf-8") == document()
+@pytest.mark.parametrize("name", ["data", "parameters"])
+def test_a_page_that_is_a_table_of_the_code_is_up_to_date(name: str) -> None:
+    """`python scripts/pages.py` writes them anew."""
+    assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == getattr(pages, name)()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -83,14 +83,14 @@ def test_all_problems_are_listed_together() -> None:
 
 def test_a_pairing_without_enough_eligible_judges_is_found() -> None:
     (problem,) = problems(models=["sim/ada", "sim/bob", "sim/cleo"], judges=2)
-    assert "3 pairings have fewer than 3 eligible judges" in problem
-    assert "sim/ada against sim/bob: 1" in problem
+    assert "a battle needs 3 eligible judges, and there are fewer for sim/ada against sim/bob: 1" in problem
 
 
 def test_families_are_recused_by_default() -> None:
     family: list[Any] = [{"name": name, "model": f"sim/{name}", "family": "x"} for name in ("ada", "j1")]
     (problem,) = problems(models=[family[0], "sim/bob"], judges=[family[1]])
-    assert "fewer than 1 eligible judges" in problem
+    assert "a battle needs 1 eligible judge, and" in problem
+    assert "families may not judge their own (x: ada, j1)" in problem
     assert problems(models=[family[0], "sim/bob"], judges=[family[1]], recuse="author") == []
 
 
@@ -105,6 +105,7 @@ def test_a_simulated_judge_before_real_debaters_is_refused(monkeypatch: pytest.M
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-shown")
     found = problems(models=["openai/gpt-4o", "openai/gpt-4o-mini"])
     assert any("sim/j1 is simulated and can judge only simulated debaters" in problem for problem in found)
+    assert any("examiner: sim/examiner is simulated and can question only" in problem for problem in found)
 
 
 def test_a_missing_key_is_named_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:

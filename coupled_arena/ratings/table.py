@@ -106,6 +106,12 @@ class RatingInput:
         Raises:
             RatingError: two rated battles have one question, replicate, pair, side and arm, or a row is not valid.
         """
+        battles = tuple(battles)
+        strangers = sorted({type(battle).__name__ for battle in battles} - {Battle.__name__})
+        if strangers:
+            raise RatingError(
+                f"rate takes the Battle records of a run, not {', '.join(strangers)}; for others: RatingInput.from_rows"
+            )
         rated: dict[tuple[str, int, str, str, str], Battle] = {}
         names: set[str] = set(models)
         for battle in battles:

@@ -42,7 +42,8 @@ def _cell(value: object) -> str:
 
 def leaderboard(result: Result) -> RenderableType:
     """Return the leaderboard with what must be known about it and whether it is settled."""
-    rows = [[getattr(row, column) for column in LEADERBOARD_COLUMNS] for row in result.rows]
+    columns = [column for column in LEADERBOARD_COLUMNS if not _trivial(result, column)]
+    rows = [[getattr(row, column) for column in columns] for row in result.rows]
     counted, settled = result.counted(), result.ratings.settled()
     shared = ", ".join(f"{sharing} in {n} battles" for sharing, n in result.shared().items() if sharing != "none")
     lines = [
@@ -54,7 +55,13 @@ def leaderboard(result: Result) -> RenderableType:
         *(f"intervals of neighbours: {pair.multiplicity}" for pair in settled[:1]),
         f"dice of the openings: {shared}" if shared else "no shared dice",
     ]
-    return Group(table(LEADERBOARD_COLUMNS, rows), Text(), *(Text(printable(line)) for line in lines))
+    return Group(table(columns, rows), Text(), *(Text(printable(line)) for line in lines))
+
+
+def _trivial(result: Result, column: str) -> bool:
+    """Return whether a column says nothing: no battle void or forfeited, every turn answered."""
+    plain = {"void": 0, "forfeited": 0, "availability": 1.0}
+    return column in plain and all(getattr(row, column) == plain[column] for row in result.rows)
 
 
 def spending(result: Result) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.models.families import family_of
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
 from coupled_arena.prompts import bundled_questions, load_prompts
@@ -73,14 +74,23 @@ def _casting(tournament: Tournament) -> Iterator[Problem]:
         yield Problem(HERE, "judges", "a committee needs at least one judge")
     if not isinstance(tournament.judges, int) and not tournament.judges:
         yield Problem(HERE, "judges", "name at least one judge, or give a number")
+    yield from _simulated(tournament)
+
+
+def _simulated(tournament: Tournament) -> Iterator[Problem]:
+    """Simulated models know nothing of the real world: what they ask, answer or decide there would mean nothing."""
     real = [model.name for model in tournament.models if model.kind != "sim"]
-    simulated = [judge.name for judge in tournament.judging_models if judge.kind == "sim"]
-    if real and simulated:
-        message = (
-            f"{simulated[0]} is simulated and can judge only simulated debaters, not {real[0]}; "
-            "its verdicts would mean nothing"
-        )
+    if not real:
+        return
+    judge = next((judge.name for judge in tournament.judging_models if judge.kind == "sim"), None)
+    if judge is not None:
+        message = f"{judge} is simulated and can judge only simulated debaters, not {real[0]}; name a real judge"
         yield Problem(HERE, "judges", message)
+    for key, model in (("examiner", tournament.examiner), ("reference", tournament.reference)):
+        if model is not None and model.kind == "sim":
+            what = "question" if key == "examiner" else "answer for"
+            message = f"{model.name} is simulated and can {what} only simulated debaters, not {real[0]}; "
+            yield Problem(HERE, key, message + "name a real model, or leave the key out")
 
 
 def _schedule(tournament: Tournament) -> Iterator[Problem]:
@@ -162,8 +172,15 @@ def _panels(tournament: Tournament, seating: Seating) -> Iterator[Problem]:
         return
     listed = "; ".join(f"{a} against {b}: {n}" for a, b, n in short[:MOST_PAIRINGS_LISTED])
     more = f" and {len(short) - MOST_PAIRINGS_LISTED} more" if len(short) > MOST_PAIRINGS_LISTED else ""
-    message = (
-        f"{len(short)} pairings have fewer than {tournament.min_judges} eligible judges ({listed}{more}); "
-        "list more judges, set committee.min_judges, or recuse by author instead of family"
-    )
+    need = f"{tournament.min_judges} eligible judge{'s' * (tournament.min_judges != 1)}"
+    message = f"too few judges: a battle needs {need}, and there are fewer for {listed}{more}; "
+    if tournament.committee.recuse == "family":
+        families: dict[str, list[str]] = {}
+        for model in dict.fromkeys((*tournament.models, *tournament.judging_models)):
+            families.setdefault(family_of(model), []).append(model.name)
+        known = "; ".join(f"{family}: {', '.join(names)}" for family, names in families.items() if len(names) > 1)
+        message += f"families may not judge their own ({known or 'each model is one'}): "
+        message += 'list judges of other families, set `family` of a model, or committee.recuse = "author"'
+    else:
+        message += "list more judges or set committee.min_judges"
     yield Problem(HERE, "judges", message)

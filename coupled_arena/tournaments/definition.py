@@ -1,6 +1,7 @@
 """The definition of a tournament: everything that determines its result, and nothing else."""
 
 import asyncio
+import difflib
 import hashlib
 import json
 from collections.abc import Mapping
@@ -27,6 +28,10 @@ DOMAINS = ("writing", "roleplay", "extraction", "reasoning", "math", "coding", "
 
 NOT_YET = {"budget": "budgets are not enforced yet", "limits": "limits are not enforced yet"}
 """Keys that are known and refused, so that nobody believes they are in force."""
+
+
+KEYS_ELSEWHERE = {"api_key": 'keys come from the environment only: name the variable, api_key_env = "MY_KEY"'}
+"""Keys that are refused with what to write instead."""
 
 
 def _as_model(value: Any) -> Any:
@@ -72,7 +77,7 @@ class CommitteeRules(Record):
     min_judges: int | None = Field(default=None, ge=1)
     """Fewest judges of a battle; None is 3 for a number of judges and 1 for a listed panel."""
     vote: VoteRule = "plurality"
-    """`plurality`: equal top counts are a tie; `majority`: less than half of the valid votes is a tie."""
+    """`plurality`: equal top counts are a tie; `majority`: half of the valid votes or fewer are a tie."""
     quorum: float = Field(default=0.5, ge=0, lt=1)
     """A decision needs more than this share of the seats to hold a valid verdict."""
     orders: Literal["one", "both"] = "one"
@@ -214,6 +219,8 @@ class Tournament(Record):
             RunInterrupted: stopped by Ctrl-C; running it again on the same store goes on.
             RuntimeError: called inside a running event loop; use `await tournament.arun(...)` there.
         """
+        if _in_event_loop():
+            raise RuntimeError("inside an event loop, as in a notebook, write: await tournament.arun(...)")
         try:
             return asyncio.run(self.arun(store, **options))
         except KeyboardInterrupt:
@@ -274,11 +281,31 @@ def problems_of(error: ValidationError, where: str) -> list[Problem]:
         key = ".".join(keys) or "definition"
         top = keys[0] if keys else ""
         if found["type"] == "extra_forbidden":
-            message = NOT_YET.get(top, "unknown key; check the spelling against the parameters of Tournament")
+            message = NOT_YET.get(top) or KEYS_ELSEWHERE.get(keys[-1]) or _unknown(keys)
         else:
             message = found["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
         problems.setdefault(key, Problem(where, key, message))
     return list(problems.values())
+
+
+def _in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _unknown(keys: list[str]) -> str:
+    """Return what is wrong with an unknown key, and the known one it may have been meant for."""
+    tables: dict[str, type[Record]] = {"committee": CommitteeRules, "battle": BattleRules, "models": Model}
+    known = [*tables.get(keys[0], Tournament).model_fields] if len(keys) > 1 else _top_keys()
+    close = difflib.get_close_matches(keys[-1], known, n=1)
+    return f"unknown key; did you mean {close[0]!r}?" if close else "unknown key; docs/parameters.md lists all keys"
+
+
+def _top_keys() -> list[str]:
+    return [*Tournament.model_fields, *CommitteeRules.model_fields, *BattleRules.model_fields]
 
 
 def _names_a_type(part: int | str) -> bool:

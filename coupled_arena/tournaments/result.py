@@ -10,7 +10,7 @@ from coupled_arena.models.calls import Counts
 from coupled_arena.ratings import RatingInput, Ratings, rate
 from coupled_arena.ratings.result import Prior
 from coupled_arena.records import SHARING_ORDER, Battle, Question
-from coupled_arena.tournaments.columns import FrameName
+from coupled_arena.tournaments.columns import FRAMES, FrameName
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.reader import RunReader
 
@@ -116,17 +116,18 @@ class Result:
             name: `battles`, `turns`, `opinions`, `decisions`, `questions`, `calls` or `ratings`; their columns are
                 documented in `columns.COLUMNS`.
         """
+        if name not in FRAMES:
+            raise ValueError(f"there is no data frame {name!r}; there are {', '.join(FRAMES)}")
         with self.source() as run:
             return run.frame(name)
 
     def leaderboard(self) -> "pd.DataFrame":
-        """Return the leaderboard, best first; columns `LEADERBOARD_COLUMNS`."""
+        """Return the leaderboard, best first, to one decimal (`rows` has all digits); columns `LEADERBOARD_COLUMNS`."""
         import pandas as pd
 
-        return pd.DataFrame(
-            [{column: getattr(row, column) for column in LEADERBOARD_COLUMNS} for row in self.rows],
-            columns=list(LEADERBOARD_COLUMNS),
-        )
+        rows = [{column: getattr(row, column) for column in LEADERBOARD_COLUMNS} for row in self.rows]
+        board = pd.DataFrame(rows, columns=list(LEADERBOARD_COLUMNS))
+        return board.astype({"rating": float, "low": float, "high": float}).round({"rating": 1, "low": 1, "high": 1})
 
     def counted(self) -> dict[str, int]:
         """Return how many battles were decided, void and forfeited; the three add up to all battles."""

@@ -1,12 +1,13 @@
 """Puts agents into the seats of a conversation and gives them their dice."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from coupled_arena.agents import Debater, Examiner, Judge
 from coupled_arena.agents.base import BaseChatAgent
 from coupled_arena.agents.reference import ReferenceWriter
 from coupled_arena.coupling import Dice, DiceTable
+from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
 from coupled_arena.models.voice import Voice
@@ -71,7 +72,7 @@ class Seating:
             if seat.agent is not None and seat.model is not None:
                 agents[role] = seat.agent(role, self.voice(seat.model, role), self.prompts)
             elif seat.factory is not None:
-                agents[role] = seat.factory()
+                agents[role] = _made(role, seat.factory)
         return agents
 
     def judges(self, seats: Sequence[JudgeSeat], models: Mapping[str, Model]) -> dict[str, BaseChatAgent]:
@@ -99,3 +100,11 @@ class Seating:
     def judge_dice(self, fixture: Fixture, judge: str, stage: int, order: Order) -> Dice:
         """Return the dice of an opinion."""
         return self.table.judge(fixture.question.id, fixture.replicate, judge, stage, order, (fixture.a, fixture.b))
+
+
+def _made(role: str, factory: Callable[[], BaseChatAgent]) -> BaseChatAgent:
+    try:
+        return factory()
+    except Exception as error:
+        message = f"its factory {getattr(factory, '__qualname__', factory)} raised {type(error).__name__}: {error}"
+        raise ConfigurationError([Problem("Tournament", f"roles.{role}", message)]) from error
