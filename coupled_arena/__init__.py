@@ -11,6 +11,7 @@ Example:
     ['sim/ada', 'sim/bob']
 """
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from coupled_arena.tournaments.store import Store
 
 __version__ = "0.1.0"
+
+# Without a handler of the application's, Python would write records to standard error as they are, escapes included.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 _HOMES = {
     "agents": ("Debater", "Examiner", "Judge", "Role"),

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import click
 import typer
 
 import coupled_arena
@@ -56,7 +57,10 @@ def main() -> None:
     # A polite kill ends a run as Ctrl-C does: calls in flight are let go and the run is marked as interrupted.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
-        app()
+        sys.exit(app(standalone_mode=False) or 0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
     except ConfigurationError as error:
         for problem in error.problems:
             _complain(str(problem))
@@ -64,7 +68,7 @@ def main() -> None:
     except ArenaError as error:
         _complain(str(error))
         sys.exit(FAILED)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):
         _complain("interrupted")
         sys.exit(FAILED)
     except BrokenPipeError:

@@ -8,6 +8,7 @@
     ├── ConversationError       a conversation on the bus did not end as it should
     │   ├── ConversationFailed  a seat raised; the cause is chained
     │   └── ConversationStalled nothing was left to say and there was no result
+    ├── ListenerFailed          a listener or observer of yours raised; the cause is chained
     ├── RunInterrupted          a run stopped before its end; nothing answered is lost
     ├── StoreError              the store cannot be read or written
     │   ├── StoreLocked         another process is writing this run
@@ -24,8 +25,12 @@ Example:
     demo.toml: models: needs at least two models
 """
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
+
+UNSHOWN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+"""Characters that break a line, turn its direction or cannot be written: never part of a name, escaped in a problem."""
 
 
 class ArenaError(Exception):
@@ -43,7 +48,8 @@ class Problem(NamedTuple):
     """What is wrong and what to do next."""
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.key}: {self.message}"
+        line = f"{self.where}: {self.key}: {self.message}"
+        return UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), line)
 
 
 class ConfigurationError(ArenaError):
@@ -86,6 +92,10 @@ class ConversationFailed(ConversationError):
 
 class ConversationStalled(ConversationError):
     """The bus fell idle before the agenda had a result (a seat that never answered)."""
+
+
+class ListenerFailed(ArenaError):
+    """A listener or observer raised; the run stops, because nothing it did was wrong with a battle."""
 
 
 class RunInterrupted(ArenaError):

@@ -127,10 +127,12 @@ def test_wrong_use_is_named_and_exits_2(tmp_path: Path, change: str, problem: st
 
 def test_hosted_models_are_not_paid_for_unasked(tmp_path: Path) -> None:
     text = TOML.replace("sim/ada?skill=1", "openai/gpt-4o").replace('"sim/j', '"openai/j')
+    text = text.replace("sim/examiner", "openai/gpt-4o-mini")
     (tmp_path / "small.toml").write_text(text, encoding="utf-8")
     done = arena(tmp_path, "run", "small.toml", OPENAI_API_KEY="sk-unused")
     assert done.returncode == 2
-    assert "may cost money" in done.stderr
+    assert "6 battles may cost up to $" in done.stderr
+    assert "say --yes to go on" in done.stderr
 
 
 @pytest.mark.parametrize(

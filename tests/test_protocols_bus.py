@@ -10,7 +10,7 @@ from autogen_agentchat.base import Response
 from autogen_agentchat.messages import BaseChatMessage, TextMessage
 from autogen_core import CancellationToken
 
-from coupled_arena.errors import ConversationFailed, ConversationStalled
+from coupled_arena.errors import ConversationFailed, ConversationStalled, ListenerFailed
 from coupled_arena.protocols import TurnRequest, Utterance, converse
 
 
@@ -130,6 +130,36 @@ async def test_cancelling_a_conversation_cancels_its_agents_and_leaves_no_task()
         await task
     assert agent.running == 0
     assert len(asyncio.all_tasks()) == before
+
+
+class Deaf(Echo):
+    """Never answers and links nothing to the cancellation token."""
+
+    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
+        self.entered.set()
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets the event")
+
+
+async def test_an_agent_that_never_answers_can_be_cancelled() -> None:
+    agent = Deaf("x")
+    before = len(asyncio.all_tasks())
+    task = asyncio.create_task(converse(InTurn("x"), {"x": agent}, conversation="c"))
+    await agent.entered.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(asyncio.all_tasks()) == before
+
+
+async def test_an_observers_exception_is_told_from_a_seats() -> None:
+    def broken(conversation: str, utterance: Utterance) -> None:
+        raise ZeroDivisionError("my observer broke")
+
+    with pytest.raises(ConversationFailed) as caught:
+        await converse(InTurn("x", "x"), {"x": Echo("x")}, conversation="c", observers=[broken])
+    assert isinstance(caught.value.__cause__, ListenerFailed)
+    assert "my observer broke" in str(caught.value)
 
 
 async def test_finished_conversations_leave_nothing_behind() -> None:

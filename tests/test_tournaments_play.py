@@ -16,6 +16,7 @@ import pytest
 from autogen_agentchat.agents import BaseChatAgent
 
 import coupled_arena as ca
+from coupled_arena.errors import ListenerFailed
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.simulated.backend import SimulatedBackend
 from coupled_arena.tournaments.events import BattleEnded, CallAnswered, Event, RoundOpened, RunOpened
@@ -291,6 +292,23 @@ def test_an_exception_in_an_agent_voids_its_battle_and_disturbs_no_other(caplog:
     assert status == {"math": "void", "writing": "decided"}
     assert "ZeroDivisionError: my bug" in result.battles[0].decision.reason
     assert "my bug" in caplog.text
+
+
+@pytest.mark.parametrize("kind", [RunOpened, RoundOpened, CallAnswered, BattleEnded])
+def test_a_listener_that_raises_ends_the_run_and_makes_no_battle_void(tmp_path: Path, kind: type) -> None:
+    def broken(event: Event) -> None:
+        if isinstance(event, kind):
+            raise ZeroDivisionError("my listener broke")
+
+    with pytest.raises(ListenerFailed, match="my listener broke"):
+        ca.Tournament(**SMALL).run(tmp_path / "runs.db", listeners=[broken])
+    assert ca.Tournament(**SMALL).run(tmp_path / "runs.db").counted()["void"] == 0
+
+
+async def test_run_inside_an_event_loop_says_what_to_write() -> None:
+    with pytest.raises(RuntimeError, match=r"await tournament\.arun"):
+        ca.Tournament(**SMALL).run()
+    assert (await ca.Tournament(**SMALL).arun()).counted()["decided"] == 6
 
 
 # Questions and references.

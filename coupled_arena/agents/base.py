@@ -1,6 +1,5 @@
 """The chat agent that all of ours build on: a voice, a system prompt, and the history of one conversation."""
 
-import asyncio
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -43,9 +42,7 @@ class VoicedAgent(BaseChatAgent):
         if not isinstance(request, Request):
             raise TypeError(f"{self.name}: answers a coupled_arena Request, not {type(request).__name__}")
         self._hear(request.content)
-        task = asyncio.ensure_future(self.answer(request))
-        cancellation_token.link_future(task)
-        return Response(chat_message=await task)
+        return Response(chat_message=await self.answer(request))
 
     def _hear(self, content: str) -> None:
         """Add what is asked; an earlier request that got no answer and this one are one message."""

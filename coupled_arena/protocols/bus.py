@@ -15,7 +15,10 @@ from autogen_core import TypeSubscription as Subscription
 from opentelemetry.trace import INVALID_SPAN, NoOpTracer, NoOpTracerProvider, Span, Tracer
 
 from coupled_arena.agents.base import BaseChatAgent, BaseChatMessage
-from coupled_arena.errors import ConversationFailed, ConversationStalled
+from coupled_arena.errors import ConversationFailed, ConversationStalled, ListenerFailed
+
+GRACE_S = 5.0
+"""Seconds a cancelled conversation waits for agents that do not heed their cancellation."""
 
 ResultT_co = TypeVar("ResultT_co", covariant=True)
 ResultT = TypeVar("ResultT")
@@ -150,7 +153,10 @@ class _Seat(_Guarded):
     async def handle(self, message: object, ctx: MessageContext) -> None:
         if not isinstance(message, TurnRequest):
             return await super().handle(message, ctx)
-        response = await self.agent.on_messages([message.message], ctx.cancellation_token)
+        # A task of its own, so that cancelling the conversation also stops an agent that links nothing to the token.
+        speaking = asyncio.ensure_future(self.agent.on_messages([message.message], ctx.cancellation_token))
+        ctx.cancellation_token.link_future(speaking)
+        response = await speaking
         if not isinstance(response.chat_message, BaseChatMessage):
             raise TypeError(f"{self.seat}: an agent answers with a chat message")
         said = Utterance(self.seat, response.chat_message)
@@ -165,8 +171,12 @@ class _Listener(_Guarded):
         self.observer = observer
 
     async def handle(self, message: object, ctx: MessageContext) -> None:
-        if isinstance(message, Utterance):
+        if not isinstance(message, Utterance):
+            return
+        try:
             self.observer(self.id.key, message)
+        except Exception as error:
+            raise ListenerFailed(f"an observer raised {type(error).__name__}: {error}") from error
 
 
 async def converse(
@@ -211,7 +221,9 @@ async def converse(
     finally:
         if not drained.done():
             token.cancel()
-            await asyncio.wait({drained})
+            _, stuck = await asyncio.wait({drained}, timeout=GRACE_S)
+            for task in stuck:
+                task.cancel()
     drained.result()
     if fault.error is not None:
         raise ConversationFailed(conversation, f"{type(fault.error).__name__}: {fault.error}") from fault.error

@@ -5,10 +5,13 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from coupled_arena.agents.base import BaseChatAgent
-from coupled_arena.errors import ConfigurationError, ConversationError, ModelError, StoreError
+from coupled_arena.errors import ConfigurationError, ConversationError, ListenerFailed, ModelError, StoreError
 from coupled_arena.protocols import Agenda, Observer, converse
 
 ResultT = TypeVar("ResultT")
+
+RUNS_END = (StoreError, ModelError, ConfigurationError, ListenerFailed)
+"""Faults of this machine or of its user: they end the run, while a fault of a seat only makes its battle void."""
 
 
 async def hold(
@@ -24,12 +27,13 @@ async def hold(
         StoreError: an answer could not be kept; the run cannot go on.
         ModelError: a model cannot be used on this machine; the run cannot go on.
         ConfigurationError: something was asked for that cannot be done; the run cannot go on.
+        ListenerFailed: an observer or listener raised; the run stops.
         ConversationError: a seat failed, or nobody was left to speak; other conversations can go on.
     """
     try:
         return await converse(agenda, seats, conversation=conversation, observers=observers)
     except ConversationError as error:
-        if isinstance(error.__cause__, StoreError | ModelError | ConfigurationError):
+        if isinstance(error.__cause__, RUNS_END):
             raise error.__cause__ from None
         raise
 

@@ -11,6 +11,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from coupled_arena.errors import ListenerFailed
 from coupled_arena.models.calls import Backend, Call, Reply
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Kind
@@ -20,7 +21,7 @@ from coupled_arena.tournaments.checks import HERE, check
 from coupled_arena.tournaments.database import MEMORY
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.estimate import battles_of
-from coupled_arena.tournaments.events import CallAnswered, Listener, RunOpened
+from coupled_arena.tournaments.events import CallAnswered, Event, Listener, RunOpened
 from coupled_arena.tournaments.panels import AuthorOf, panel
 from coupled_arena.tournaments.questions import gather
 from coupled_arena.tournaments.reader import RunReader
@@ -59,8 +60,10 @@ async def play(
     Raises:
         ConfigurationError: the definition cannot be played; raised before the first call.
         StoreError: the store cannot be used.
+        ListenerFailed: a listener or observer raised.
         ModelError: a local model failed, or nobody supplied a question.
     """
+    listeners = [guarded(listener) for listener in listeners]
     async with Gateway(backends=backends, retry_failed=retry_failed) as gateway:
         check(tournament, gateway, where)
         prompts = load_prompts(tournament.prompt_set).with_actions(
@@ -138,8 +141,10 @@ def opened(store: Store | Path | str | None) -> Iterator[tuple[Store, Store | Pa
     if isinstance(store, Store):
         yield store, store
     elif store is not None:
-        with Store(store) as own:
-            yield own, Path(store)
+        # Absolute, because whoever reads it later may have changed the working folder.
+        path = Path(store).absolute()
+        with Store(path) as own:
+            yield own, path
     else:
         kept = Store(MEMORY)
         try:
@@ -169,6 +174,18 @@ def manifest(tournament: Tournament, prompts: PromptSet) -> dict[str, Any]:
         "prompts": {"name": prompts.name, "digest": prompts.digest, "templates": dict(prompts.templates)},
         "seed": tournament.seed,
     }
+
+
+def guarded(listener: Listener) -> Listener:
+    """Return a listener whose exceptions end the run instead of making a battle void."""
+
+    def told(event: Event) -> None:
+        try:
+            listener(event)
+        except Exception as error:
+            raise ListenerFailed(f"a listener raised {type(error).__name__}: {error}") from error
+
+    return told
 
 
 def _reporter(listeners: Sequence[Listener]) -> Callable[[Call, Reply, bool], None] | None:
