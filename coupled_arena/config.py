@@ -1,11 +1,9 @@
 """A TOML file <-> a tournament."""
 
-import json
-import tomllib
 from pathlib import Path
 from typing import Any
 
-from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.prompts.documents import read_document
 from coupled_arena.tournaments.definition import Tournament
 
 
@@ -18,15 +16,7 @@ def load(path: str | Path) -> Tournament:
         ConfigurationError: the file cannot be read, is not TOML, or defines no tournament; every problem with its key.
     """
     path = Path(path)
-    try:
-        parameters = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ConfigurationError([Problem(str(path), "file", f"cannot be read: {reason}")]) from None
-    except UnicodeDecodeError:
-        raise ConfigurationError([Problem(str(path), "file", "is not UTF-8; save it as UTF-8")]) from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError([Problem(str(path), "file", f"is not TOML: {error}")]) from None
+    parameters = read_document(path, "TOML", where=str(path), key="file")
     parameters.setdefault("name", path.stem)
     return Tournament.from_mapping(_anchored(parameters, path.parent), str(path))
 
@@ -41,14 +31,7 @@ def _anchored(parameters: dict[str, Any], folder: Path) -> dict[str, Any]:
         anchored["prompts"] = str(folder / prompts)
     schedule = anchored.get("schedule")
     if isinstance(schedule, dict) and isinstance(schedule.get("scores"), str):
-        anchored["schedule"] = {**schedule, "scores": _scores(folder / schedule["scores"])}
+        scores = folder / schedule["scores"]
+        read = read_document(scores, "JSON", where=str(scores), key="schedule.scores")
+        anchored["schedule"] = {**schedule, "scores": read}
     return anchored
-
-
-def _scores(path: Path) -> Any:
-    """Read the scores that seed a Swiss tournament: a JSON object of numbers by model name."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        message = f"is no JSON object of scores by model name: {error}"
-        raise ConfigurationError([Problem(str(path), "schedule.scores", message)]) from None

@@ -1,8 +1,10 @@
 """The facts of a tournament as frozen records: what was asked, said, judged and decided."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+from coupled_arena.errors import UNSHOWN
 
 Side = Literal["A", "B"]
 """Seats of the two debaters; A speaks first."""
@@ -41,10 +43,39 @@ def weakest(sharings: list[Sharing]) -> Sharing:
     return min(sharings, key=SHARING_ORDER.index, default="deterministic")
 
 
+def name_problem(text: str) -> str:
+    r"""Return why a text cannot be a name or an id, or nothing.
+
+    >>> name_problem("two\nlines")
+    'must not hold a line break, a control character or half a character (\\n)'
+    """
+    if not text.strip():
+        return "must not be empty"
+    found = UNSHOWN.search(text)
+    shown = found[0].encode("unicode_escape").decode() if found else ""
+    return f"must not hold a line break, a control character or half a character ({shown})" if shown else ""
+
+
+def _name(text: str) -> str:
+    if problem := name_problem(text):
+        raise ValueError(problem)
+    return text
+
+
+Name = Annotated[str, AfterValidator(_name)]
+"""Text on one line that is not empty and can be shown and stored."""
+
+
 class Record(BaseModel):
     """Base of every record: immutable, strict about its fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
+        hide_input_in_errors=True,
+        allow_inf_nan=False,
+    )
 
 
 class Question(Record):

@@ -24,7 +24,7 @@ class _Rule(NamedTuple):
 
 
 _TEXT = _Rule(lambda value: isinstance(value, str) and bool(value.strip()), "must be text that is not empty")
-_COUNT = _Rule(lambda value: type(value) is int and value >= 1, "must be a whole number of at least 1")
+_COUNT = _Rule(lambda value: type(value) is int and 1 <= value <= 100_000, "must be a whole number from 1 to 100000")
 _FLAG = _Rule(lambda value: isinstance(value, bool), "must be true or false")
 _TABLE = _Rule(lambda value: isinstance(value, dict), "must be a table")
 _UNIT = _Rule(lambda value: value in ("words", "characters"), 'must be "words" or "characters"')

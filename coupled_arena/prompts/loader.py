@@ -2,14 +2,15 @@
 
 import hashlib
 import json
-import tomllib
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NoReturn
 
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.prompts.checks import check
+from coupled_arena.prompts.documents import read_document
 from coupled_arena.prompts.grammar import Grammar
 from coupled_arena.prompts.prompt_set import Domain, PromptSet
 from coupled_arena.prompts.templates import TEMPLATES
@@ -45,11 +46,7 @@ def load_prompts(name_or_path: str | Path) -> PromptSet:
     if path.suffix != ".toml":
         known = ", ".join(prompt_names())
         _refuse("prompts", name, f"there is no such prompt set; use one of {known} or the path of a .toml file")
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        _refuse(name, "prompts", f"cannot be read: {error.strerror or error}")
-    return _build(path.stem, name, _parsed(content, name))
+    return _build(path.stem, name, _parsed(path, name))
 
 
 @cache
@@ -61,15 +58,12 @@ def _shipped(name: str) -> PromptSet:
 def _tables(name: str) -> dict[str, Any]:
     """Return the content of a shipped set, on top of its base if it has one."""
     where = f"{name}.toml"
-    return _parsed(_SHIPPED.joinpath(where).read_bytes(), where)
+    return _parsed(_SHIPPED.joinpath(where), where)
 
 
-def _parsed(content: bytes, where: str) -> dict[str, Any]:
+def _parsed(source: Path | Traversable, where: str) -> dict[str, Any]:
     """Return a file's tables on top of those of its base."""
-    try:
-        own = tomllib.loads(content.decode("utf-8-sig"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        _refuse(where, "prompts", f"is not TOML in UTF-8: {error}")
+    own: dict[str, Any] = read_document(source, "TOML", where=where, key="prompts")
     base = own.pop("base", None)
     if base is None:
         return own

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from coupled_arena.errors import ConfigurationError, Problem
-from coupled_arena.records import Question
+from coupled_arena.records import Question, name_problem
 
 _FIELDS = ("id", "domain", "language", "text", "question", "reference")
 _LEAST = 4
+_SHORT = f"is missing or has fewer than {_LEAST} letters or digits"
 
 
 def bundled_questions(language: str, domain: str) -> tuple[Question, ...]:
@@ -56,22 +57,38 @@ def load_questions(path: str | Path, *, language: str = "en", domain: str = "gen
                 found.append(Problem(where, "text", f"is the text of line {texts[text]} already"))
             ids.setdefault(values["id"], line)
             texts.setdefault(text, line)
-            questions.append(
-                Question(
-                    id=values["id"],
-                    domain=values["domain"],
-                    language=values["language"],
-                    text=text,
-                    author=path.name,
-                    reference=values["reference"] or None,
-                )
+            question = Question(
+                id=values["id"],
+                domain=values["domain"],
+                language=values["language"],
+                text=text,
+                author=path.name,
+                reference=values["reference"] or None,
             )
+            found += [Problem(where, key, message) for key, message in unfit(question)]
+            questions.append(question)
         problems.extend(found)
     if not problems and not questions:
         problems.append(Problem(str(path), "questions", "holds no questions"))
     if problems:
         raise ConfigurationError(problems)
     return tuple(questions)
+
+
+def unfit(question: Question) -> Iterator[tuple[str, str]]:
+    """Yield field and message for everything for which a question cannot be asked, wherever it comes from.
+
+    >>> list(unfit(Question(id="q", domain="math", language="en", text="?", author="me")))
+    [('text', 'is missing or has fewer than 4 letters or digits')]
+    """
+    for key in ("id", "domain", "language"):
+        if problem := name_problem(getattr(question, key)):
+            yield key, problem
+    if sum(map(str.isalnum, question.text)) < _LEAST:
+        yield "text", _SHORT
+    for key in ("text", "author", "reference"):
+        if any("\ud800" <= character <= "\udfff" for character in getattr(question, key) or ""):
+            yield key, "holds half a character (a lone surrogate), which no file can store; write the whole character"
 
 
 @cache
@@ -88,12 +105,13 @@ def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, dict[str, 
     """Yield line number and fields of every question; what cannot be read is a problem."""
     try:
         content = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        problems.append(Problem(str(path), "questions", f"cannot be read: {error.strerror or error}"))
-        return
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         problems.append(Problem(f"{path}:{line}", "questions", "is not UTF-8; save the file as UTF-8"))
+        return
+    except (OSError, ValueError) as error:
+        # A ValueError is a path that no file can have: one with a null byte.
+        problems.append(Problem(str(path), "questions", f"cannot be read: {getattr(error, 'strerror', None) or error}"))
         return
     if path.suffix in (".jsonl", ".ndjson"):
         yield from _json_rows(path, content, problems)
@@ -147,7 +165,7 @@ def _wrong(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if row.get("text") and row.get("question"):
         yield "question", "is given beside text; use one of them"
     elif not isinstance(_text(row), str) or sum(map(str.isalnum, _text(row))) < _LEAST:
-        yield "text", f"is missing or has fewer than {_LEAST} letters or digits"
+        yield "text", _SHORT
 
 
 def _text(row: dict[str, Any]) -> str:

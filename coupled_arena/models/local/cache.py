@@ -143,14 +143,14 @@ class ModelCache:
 
     def _base(self, name: str) -> Path:
         if name.endswith(".gguf") or "/" in name or os.sep in name:
-            path = Path(name).expanduser()
-            if not path.is_file():
+            path = _home(name)
+            if not _is_file(path, name):
                 raise ModelUnavailable(f"local/{name}: there is no such file")
             return path
         if not _NAME.fullmatch(name):
             raise ModelUnavailable(f"local/{name}: a name has letters, digits, dots, dashes; a file ends in .gguf")
         path = self.folder / f"{name}.gguf"
-        if path.is_file():
+        if _is_file(path, name):
             return path
         if name in KNOWN:
             raise ModelUnavailable(f"local/{name}: is not fetched yet; run: coupled-arena models get {name}")
@@ -175,6 +175,20 @@ def sha256(path: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _home(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise ModelUnavailable(f"local/{name}: {error}") from None
+
+
+def _is_file(path: Path, name: str) -> bool:
+    try:
+        return path.is_file()
+    except OSError as error:
+        raise ModelUnavailable(f"local/{name}: cannot be read: {error.strerror or error}") from None
 
 
 def _parse(name: str) -> tuple[str, str | None]:
