@@ -1,13 +1,15 @@
 """What is rated: a unique name bound to a LiteLLM model string and its settings."""
 
-from collections.abc import Container, Iterator
-from typing import Any, Literal
+import json
+import re
+from collections.abc import Container, Iterator, Mapping
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl
 
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import BeforeValidator, ConfigDict, Field, field_validator
 
 from coupled_arena.models.masking import names_secret, without_secrets
-from coupled_arena.records import Record
+from coupled_arena.records import Name, Record
 
 Kind = Literal["hosted", "sim", "local"]
 
@@ -33,32 +35,37 @@ class Model(Record):
     # What pydantic says of a mistake would otherwise quote the options, with a key that was put there.
     model_config = ConfigDict(hide_input_in_errors=True)
 
-    name: str = Field(min_length=1)
+    name: Name
     """Unique name within a tournament."""
-    model: str = Field(min_length=1)
+    model: Name
     """LiteLLM model string: `openai/gpt-4o`, `sim/ada?skill=1.2`, `local/smollm2-135m:q8_0`."""
-    family: str | None = None
+    family: Name | None = None
     """Models too close to judge each other; None looks the string up (`families.family_of`)."""
     temperature: float | None = Field(default=None, ge=0, le=10)
     """Sampling temperature; None takes the default of the role."""
-    top_k: int | None = Field(default=None, ge=1)
+    top_k: int | None = Field(default=None, ge=1, le=1_000_000)
     """Keep the k likeliest tokens; None keeps all."""
     top_p: float | None = Field(default=None, gt=0, le=1)
     """Keep the smallest set of likeliest tokens with this much probability; None keeps all."""
     min_p: float | None = Field(default=None, gt=0, le=1)
     """Keep tokens at least this likely relative to the likeliest; None keeps all."""
-    timeout: float = Field(default=120.0, gt=0)
+    timeout: float = Field(default=120.0, gt=0, le=86_400)
     """Seconds after which a call is given up."""
-    api_base: str | None = None
+    api_base: Name | None = None
     """Address of the provider, where it is not LiteLLM's default."""
-    api_key_env: str | None = None
+    api_key_env: Name | None = None
     """Name of the environment variable that holds the key, where it is not LiteLLM's default."""
     options: dict[str, Any] = {}
     """Further parameters passed to LiteLLM as they are: none that a key of `Model` or the library sets, no secret."""
 
-    def __init__(self, name: str, model: str | None = None, **settings: Any) -> None:
-        own = {"name": name.split("?", 1)[0] if model is None else name, "model": model or name}
+    # Any word may be a key of a table in a file, `self` too: it is refused there as unknown, by name.
+    def __init__(self, /, name: str, model: str | None = None, **settings: Any) -> None:
+        short = model is None and isinstance(name, str)
+        own = {"name": name.split("?", 1)[0] if short else name, "model": name if model is None else model}
         super().__init__(**own, **settings)
+
+    def __str__(self) -> str:
+        return repr(self)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """Yield what `repr` and `str` show: the name, the model and the settings that differ, with secrets masked."""
@@ -75,10 +82,22 @@ class Model(Record):
     @field_validator("options")
     @classmethod
     def _free(cls, options: dict[str, Any]) -> dict[str, Any]:
-        """Refuse options that would be overwritten, and secrets."""
+        """Refuse options that would be overwritten, secrets, and what no request can carry."""
         if problems := [problem for name in options if (problem := _problem(name, cls.model_fields))]:
             raise ValueError("; ".join(problems))
+        try:
+            json.dumps(options, allow_nan=False, ensure_ascii=False).encode()
+        except (TypeError, ValueError, RecursionError):
+            raise ValueError("holds what JSON cannot: use text, finite numbers, true, false, lists, tables") from None
         return options
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _variable(cls, name: str | None) -> str | None:
+        """Refuse what names no variable, without quoting it: it may be the key itself."""
+        if name is not None and not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
+            raise ValueError("must be the name of an environment variable, such as MY_KEY, and never the key itself")
+        return name
 
     @classmethod
     def default(cls, field: str) -> Any:
@@ -100,6 +119,28 @@ class Model(Record):
     def parameters(self) -> dict[str, str]:
         """The parameters after `?` of a simulated model."""
         return dict(parse_qsl(self.model.partition("?")[2], keep_blank_values=True))
+
+
+def as_model(value: Any) -> Any:
+    """Return what a model string or a table of a file stands for.
+
+    Raises:
+        ValueError: it is neither, or a table without a model string.
+    """
+    if isinstance(value, Model):
+        return value
+    if isinstance(value, str):
+        return Model(value)
+    if not isinstance(value, Mapping):
+        raise ValueError('write a model string such as "openai/gpt-4o", or a table with one: {model = "..."}')
+    if not isinstance(value.get("model"), str):
+        raise ValueError('needs a model string: model = "openai/gpt-4o"')
+    table = {str(key): part for key, part in value.items()}
+    return {"name": table["model"].split("?", 1)[0], **table}
+
+
+AnyModel = Annotated[Model, BeforeValidator(as_model)]
+"""A model, a model string, or a table with the settings of a model."""
 
 
 def _problem(option: str, keys: Container[str]) -> str:

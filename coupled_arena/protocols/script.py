@@ -6,9 +6,11 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from coupled_arena.records import Record
+from coupled_arena.records import Name, Record
 
 DEBATERS = ("A", "B")
+THINK = "think"
+"""The action that is for the debater alone."""
 
 
 class Step(Record):
@@ -20,9 +22,9 @@ class Step(Record):
     """Actions the turn must contain; for an added role usually none."""
     sees: tuple[int, ...] = ()
     """Numbers of the earlier steps, from 1, that the speaker is shown if it has not seen them yet."""
-    budget: float = Field(default=1.0, gt=0)
+    budget: float = Field(default=1.0, gt=0, le=100)
     """Length allowed, in multiples of the domain's word limit."""
-    round: int = Field(default=1, ge=1)
+    round: int = Field(default=1, ge=1, le=1_000)
     """Round under which the judges read the turn."""
 
 
@@ -42,7 +44,7 @@ class Script(Record):
         ('opening', 'opening', 'step 3')
     """
 
-    name: str = Field(min_length=1)
+    name: Name
     """Name shown in reports."""
     steps: tuple[Step, ...] = Field(min_length=2)
     """The steps, in order."""
@@ -61,6 +63,12 @@ class Script(Record):
                 )
             if step.speaker in DEBATERS and not step.requires:
                 raise ValueError(f"script {self.name!r}: step {number} asks {step.speaker} for no action")
+        for side in DEBATERS:
+            if {tag for step in self.steps if step.speaker == side for tag in step.requires} == {THINK}:
+                raise ValueError(
+                    f"script {self.name!r}: {side} is asked to {THINK} only, which leaves the judges nothing to read; "
+                    "require another action too"
+                )
         return self
 
     @property

@@ -1,14 +1,17 @@
 """Everything that can be known to be wrong with a definition before the first call, all of it at once."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.families import family_of
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
-from coupled_arena.prompts import bundled_questions, load_prompts
+from coupled_arena.prompts import PromptSet, bundled_questions, load_prompts, load_questions
+from coupled_arena.prompts.question_files import unfit
 from coupled_arena.protocols.script import DEBATERS
+from coupled_arena.records import Question
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.panels import short_pairings
 from coupled_arena.tournaments.questions import given_questions
@@ -18,6 +21,8 @@ from coupled_arena.tournaments.seating import Seating
 HERE = "Tournament"
 """Where a problem is when the definition came from no file."""
 MOST_PAIRINGS_LISTED = 3
+MOST_BATTLES = 1_000_000
+"""More battles than this are taken for a slip of the pen."""
 
 
 def check(tournament: Tournament, gateway: Gateway, where: str = HERE) -> None:
@@ -35,10 +40,14 @@ def check(tournament: Tournament, gateway: Gateway, where: str = HERE) -> None:
         *_casting(tournament),
         *_script(tournament),
         *_schedule(tournament),
-        *_prompts_and_questions(tournament),
+        *_domains(tournament),
+        *_prompts(tournament),
+        *_questions(tournament),
     ]
     unusable = [*_models(tournament, gateway)]
     problems += unusable
+    if not problems:
+        problems += _size(tournament)
     if not problems:
         problems += _panels(tournament, Seating(tournament, gateway, load_prompts(tournament.prompt_set)))
     if problems:
@@ -112,8 +121,16 @@ def _script(tournament: Tournament) -> Iterator[Problem]:
             yield Problem(HERE, f"roles.{role}", "no step of the script is this role's; add one or drop the role")
 
 
-def _prompts_and_questions(tournament: Tournament) -> Iterator[Problem]:
-    """The prompt set, the question file, and domains nobody can write questions for."""
+def _domains(tournament: Tournament) -> Iterator[Problem]:
+    """No domain, or one twice."""
+    if not tournament.domains:
+        yield Problem(HERE, "domains", "name at least one domain")
+    for domain in _repeated(tournament.domains):
+        yield Problem(HERE, "domains", f"{domain!r} is listed twice")
+
+
+def _prompts(tournament: Tournament) -> Iterator[Problem]:
+    """The prompt set, actions it has no tag for, and domains nobody can write questions for."""
     try:
         prompts = load_prompts(tournament.prompt_set)
     except ConfigurationError as error:
@@ -128,33 +145,65 @@ def _prompts_and_questions(tournament: Tournament) -> Iterator[Problem]:
             if step.speaker in DEBATERS and tag not in prompts.grammar.actions:
                 known = ", ".join(prompts.grammar.actions)
                 yield Problem(HERE, "battle.script", f"step {number} requires {tag!r}; the prompts know {known}")
-    if not tournament.domains:
-        yield Problem(HERE, "domains", "name at least one domain")
-    for domain in sorted({d for d in tournament.domains if tournament.domains.count(d) > 1}):
-        yield Problem(HERE, "domains", f"{domain!r} is listed twice")
-    if tournament.questions is not None:
+    if tournament.questions is None and tournament.examiner is None:
+        yield from _unwritten(tournament, prompts)
+
+
+def _unwritten(tournament: Tournament, prompts: PromptSet) -> Iterator[Problem]:
+    for domain in tournament.domains:
+        if not bundled_questions(prompts.language, domain):
+            message = f"nobody writes questions about {domain!r} and none are bundled; name an examiner or a file"
+            yield Problem(HERE, "examiner", message)
+
+
+def _questions(tournament: Tournament) -> Iterator[Problem]:
+    """Questions of the definition or its file that cannot be asked, and domains without one."""
+    given = tournament.questions
+    if given is None:
+        return
+    file = given if isinstance(given, Path) else None
+    if isinstance(given, Path):
         try:
-            given = given_questions(tournament)
+            given = load_questions(given, language=tournament.language)
         except ConfigurationError as error:
             yield from error.problems
             return
-        if not given:
-            yield Problem(HERE, "questions", "holds no question; add one or leave the key out")
-        for kind, values in (("id", [q.id for q in given]), ("text", [q.text for q in given])):
-            for value in sorted({v for v in values if values.count(v) > 1}):
-                yield Problem(
-                    HERE, "questions", f"two questions have the {kind} {value[:60]!r}; each must have its own"
-                )
-        served = {question.domain for question in given}
-        for domain in tournament.domains if "domains" in tournament.model_fields_set else ():
-            if domain not in served:
-                name = tournament.questions.name if isinstance(tournament.questions, Path) else HERE
-                yield Problem(name, "questions", f"has no question for domain {domain!r}; add one or drop the domain")
-    elif tournament.examiner is None:
-        for domain in tournament.domains:
-            if not bundled_questions(prompts.language, domain):
-                message = f"nobody writes questions about {domain!r} and none are bundled; name an examiner or a file"
-                yield Problem(HERE, "examiner", message)
+    for number, question in enumerate(given):
+        where, key = (HERE, f"questions.{number}") if file is None else (str(file), question.id)
+        yield from (Problem(where, f"{key}.{field}", message) for field, message in unfit(question))
+        if question.language != tournament.language:
+            message = f"the question is in {question.language!r}, the tournament in {tournament.language!r}"
+            yield Problem(where, f"{key}.language", message)
+    yield from _alike(given)
+    asked = {question.domain for question in given_questions(tournament)}
+    if not asked:
+        yield Problem(HERE, "questions", "holds no question; add one or leave the key out")
+    for domain in tournament.domains if "domains" in tournament.model_fields_set else ():
+        if domain not in asked:
+            where = file.name if file is not None else HERE
+            yield Problem(where, "questions", f"has no question for domain {domain!r}; add one or drop the domain")
+
+
+def _alike(given: tuple[Question, ...]) -> Iterator[Problem]:
+    for kind, values in (("id", [q.id for q in given]), ("text", [q.text for q in given])):
+        for value in _repeated(values):
+            message = f"two questions have the {kind} {value[:60]!r}; each must have its own"
+            yield Problem(HERE, "questions", message)
+
+
+def _size(tournament: Tournament) -> Iterator[Problem]:
+    """More battles than anybody can mean."""
+    # The estimate is of a definition that passes these checks, so it stands above them.
+    from coupled_arena.tournaments.estimate import battles_of
+
+    battles, _ = battles_of(tournament)
+    if battles > MOST_BATTLES:
+        message = f"makes up to {battles} battles, and {MOST_BATTLES} are the most; ask fewer questions, "
+        yield Problem(HERE, "questions_per_domain", message + "or set fewer domains, models, rounds or replicates")
+
+
+def _repeated(values: Iterable[str]) -> list[str]:
+    return sorted(value for value, count in Counter(values).items() if count > 1)
 
 
 def _models(tournament: Tournament, gateway: Gateway) -> Iterator[Problem]:

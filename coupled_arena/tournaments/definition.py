@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model_validator
 
 from coupled_arena.errors import ConfigurationError, Problem, RunInterrupted
-from coupled_arena.models.model import Model
+from coupled_arena.models.model import AnyModel, Model
 from coupled_arena.models.simulated.dials import in_world
 from coupled_arena.protocols.script import SCRIPTS, Script
 from coupled_arena.protocols.voting import OnFlip, VoteRule
-from coupled_arena.records import Order, Question, Record
+from coupled_arena.records import Name, Order, Question, Record
 from coupled_arena.tournaments.roles import RoleSeat
 from coupled_arena.tournaments.schedules import RoundRobin, Swiss
 
@@ -34,11 +34,46 @@ KEYS_ELSEWHERE = {"api_key": 'keys come from the environment only: name the vari
 """Keys that are refused with what to write instead."""
 
 
-def _as_model(value: Any) -> Any:
+WRITE = {
+    "dict_type": "write a table",
+    "model_type": "write a table",
+    "string_type": "write text",
+    "string_unicode": "holds half a character (a lone surrogate); write the whole character",
+    "tuple_type": "write a list",
+}
+"""What to write instead where a value is of a wrong type, by the name of pydantic's finding."""
+
+MOST_JUDGES = 1_000
+
+
+def _as_list(value: Any) -> Any:
+    if not isinstance(value, list | tuple):
+        raise ValueError("write a list, such as [...]")
+    return value
+
+
+_LISTED_MODELS: TypeAdapter[tuple[Model, ...]] = TypeAdapter(tuple[AnyModel, ...])
+_LISTED_QUESTIONS: TypeAdapter[tuple[Question, ...]] = TypeAdapter(tuple[Question, ...])
+
+# Each of the following decides between the members of a union itself: pydantic would report a finding for every
+# member, under keys that no file has.
+
+
+def _as_judges(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return _LISTED_MODELS.validate_python(value)
+    if not isinstance(value, int) or isinstance(value, bool) or value > MOST_JUDGES:
+        raise ValueError(f"write a number of judges up to {MOST_JUDGES}, or a list of models")
+    return value
+
+
+def _as_questions(value: Any) -> Any:
     if isinstance(value, str):
-        return Model(value)
-    if isinstance(value, Mapping) and "name" not in value and isinstance(value.get("model"), str):
-        return {"name": value["model"].split("?", 1)[0], **value}
+        return Path(value)
+    if isinstance(value, list | tuple) and all(isinstance(part, Question | Mapping) for part in value):
+        return _LISTED_QUESTIONS.validate_python(value)
+    if value is not None and not isinstance(value, Path):
+        raise ValueError("write the path of a JSONL or CSV file, or a list of tables with the fields of a question")
     return value
 
 
@@ -50,21 +85,17 @@ def _as_script(value: Any) -> Any:
     return SCRIPTS[value]
 
 
-SCHEDULES = {"swiss": Swiss, "round_robin": RoundRobin}
+SCHEDULES: dict[str, type[Swiss] | type[RoundRobin]] = {"swiss": Swiss, "round_robin": RoundRobin}
 
 
 def _as_schedule(value: Any) -> Any:
-    if isinstance(value, str):
-        value = {"kind": value}
-    if isinstance(value, Mapping):
-        kind = value.get("kind")
-        if kind not in SCHEDULES:
-            raise ValueError(f"no schedule named {kind!r}; there is {', '.join(sorted(SCHEDULES))}")
-        return SCHEDULES[kind](**value)
-    return value
-
-
-AnyModel = Annotated[Model, BeforeValidator(_as_model)]
+    if isinstance(value, Swiss | RoundRobin):
+        return value
+    kind = value.get("kind") if isinstance(value, Mapping) else value
+    if not isinstance(kind, str) or kind not in SCHEDULES:
+        shown = f" named {kind!r}" if isinstance(kind, str) else " of this kind"
+        raise ValueError(f"no schedule{shown}; there is {', '.join(sorted(SCHEDULES))}")
+    return SCHEDULES[kind].model_validate(value if isinstance(value, Mapping) else {})
 
 
 class CommitteeRules(Record):
@@ -74,7 +105,7 @@ class CommitteeRules(Record):
     """Who may not judge a battle: the debaters' families, only the same weights and settings, or nobody."""
     discussion_rounds: int = Field(default=1, ge=0, le=3)
     """How many rounds of discussion follow the lone opinions."""
-    min_judges: int | None = Field(default=None, ge=1)
+    min_judges: int | None = Field(default=None, ge=1, le=MOST_JUDGES)
     """Fewest judges of a battle; None is 3 for a number of judges and 1 for a listed panel."""
     vote: VoteRule = "plurality"
     """`plurality`: equal top counts are a tie; `majority`: half of the valid votes or fewer are a tie."""
@@ -88,7 +119,7 @@ class CommitteeRules(Record):
     """Whether judges are shown `think`."""
     references: bool = True
     """Whether math, reasoning and coding questions get a reference answer, where a model may write it."""
-    reason_tokens: int | None = Field(default=None, ge=1)
+    reason_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
     """Most tokens of a judge's reasons; None is the prompt set's limit."""
 
     @property
@@ -104,13 +135,13 @@ class BattleRules(Record):
     """`peer-battle`, `single`, or steps of your own."""
     sides: Literal["balanced", "both"] = "balanced"
     """Each model speaks first on half of the questions, or on all of them, once each."""
-    replicates: int = Field(default=1, ge=1)
+    replicates: int = Field(default=1, ge=1, le=1_000)
     """How many independent draws of the dice a question is battled over in one match."""
     forfeit: Literal["loss", "void"] = "loss"
     """What a debater that gives no answer gets."""
     reveal_criticism: bool = True
     """Whether `criticize` is shown to the opponent."""
-    section_tokens: int | None = Field(default=None, ge=10)
+    section_tokens: int | None = Field(default=None, ge=10, le=1_000_000)
     """Most tokens of one section, beside the word budget."""
 
 
@@ -128,23 +159,23 @@ class Tournament(Record):
         Swiss(rounds=None, scores=None)
     """
 
-    name: str = Field(default="tournament", min_length=1)
+    name: Name = "tournament"
     """Name of the run."""
-    models: tuple[AnyModel, ...]
+    models: Annotated[tuple[AnyModel, ...], BeforeValidator(_as_list)]
     """What is rated: at least two models."""
-    judges: tuple[AnyModel, ...] | int = 5
+    judges: Annotated[tuple[Model, ...] | int, BeforeValidator(_as_judges)] = 5
     """The panel, or how many of the best-rated models of the tournament judge."""
     examiner: AnyModel | None = None
     """Who writes the questions; None takes them from `questions` or the bundled set."""
     reference: AnyModel | None = None
     """Who writes reference answers; None is the examiner."""
-    domains: tuple[str, ...] = DOMAINS
+    domains: Annotated[tuple[Name, ...], BeforeValidator(_as_list)] = DOMAINS
     """What the questions are about; left out beside `questions`, whatever these are about."""
-    questions_per_domain: int = Field(default=5, ge=1)
+    questions_per_domain: int = Field(default=5, ge=1, le=10_000)
     """How many questions each domain has; left out beside `questions`, all of these."""
-    questions: tuple[Question, ...] | Path | None = None
+    questions: Annotated[tuple[Question, ...] | Path | None, BeforeValidator(_as_questions)] = None
     """Questions of your own: records, or a JSONL or CSV file."""
-    language: str = "en"
+    language: Name = "en"
     """Language of questions and prompts."""
     prompts: str | None = None
     """Name of a prompt set or path of a TOML file; None is the language's own."""
@@ -160,10 +191,10 @@ class Tournament(Record):
     """How a battle is fought."""
     roles: dict[str, RoleSeat] = {}
     """Agents for the added roles of the script."""
-    concurrency: int = Field(default=64, ge=1)
+    concurrency: int = Field(default=64, ge=1, le=100_000)
     """Battles in flight; never changes a result."""
 
-    def __init__(self, **parameters: Any) -> None:
+    def __init__(self, /, **parameters: Any) -> None:
         try:
             super().__init__(**parameters)
         except ValidationError as error:
@@ -194,7 +225,9 @@ class Tournament(Record):
             given = lifted.get(table, {})
             if direct and isinstance(given, Record):
                 given = {key: getattr(given, key) for key in given.model_fields_set}
-            twice = sorted(set(direct) & set(given)) if isinstance(given, Mapping) else []
+            if not isinstance(given, Mapping):
+                continue
+            twice = sorted(set(direct) & set(given))
             if twice:
                 raise ValueError(f"{twice[0]} is given twice: directly and in {table}; give it once")
             if direct:
@@ -276,14 +309,13 @@ def problems_of(error: ValidationError, where: str) -> list[Problem]:
     """Turn pydantic's findings into ours: one line each, with the key as in TOML."""
     problems: dict[str, Problem] = {}
     for found in error.errors(include_url=False, include_input=False, include_context=False):
-        # A union reports a finding per member; the part of the location that names the member is no key.
-        keys = [str(part) for part in found["loc"] if not _names_a_type(part)]
+        keys = [str(part) for part in found["loc"]]
         key = ".".join(keys) or "definition"
         top = keys[0] if keys else ""
         if found["type"] == "extra_forbidden":
             message = NOT_YET.get(top) or KEYS_ELSEWHERE.get(keys[-1]) or _unknown(keys)
         else:
-            message = found["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+            message = WRITE.get(found["type"]) or found["msg"].removeprefix("Value error, ")
         problems.setdefault(key, Problem(where, key, message))
     return list(problems.values())
 
@@ -298,7 +330,13 @@ def _in_event_loop() -> bool:
 
 def _unknown(keys: list[str]) -> str:
     """Return what is wrong with an unknown key, and the known one it may have been meant for."""
-    tables: dict[str, type[Record]] = {"committee": CommitteeRules, "battle": BattleRules, "models": Model}
+    tables: dict[str, type[Record]] = {
+        "committee": CommitteeRules,
+        "battle": BattleRules,
+        "schedule": Swiss,
+        "questions": Question,
+        **dict.fromkeys(("models", "judges", "examiner", "reference"), Model),
+    }
     known = [*tables.get(keys[0], Tournament).model_fields] if len(keys) > 1 else _top_keys()
     close = difflib.get_close_matches(keys[-1], known, n=1)
     return f"unknown key; did you mean {close[0]!r}?" if close else "unknown key; docs/parameters.md lists all keys"
@@ -306,9 +344,3 @@ def _unknown(keys: list[str]) -> str:
 
 def _top_keys() -> list[str]:
     return [*Tournament.model_fields, *CommitteeRules.model_fields, *BattleRules.model_fields]
-
-
-def _names_a_type(part: int | str) -> bool:
-    return isinstance(part, str) and (
-        part in ("int", "path", "Swiss", "RoundRobin") or part.startswith(("tuple[", "function-"))
-    )

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, model_validator
 
 from coupled_arena.agents import Role
 from coupled_arena.agents.base import BaseChatAgent
-from coupled_arena.models.model import Model
+from coupled_arena.models.model import AnyModel
 from coupled_arena.records import Record
 
 
@@ -22,7 +22,7 @@ class RoleSeat(Record):
 
     agent: type[Role] | None = None
     """The agent's class."""
-    model: Model | None = None
+    model: AnyModel | None = None
     """The model it speaks with."""
     factory: Callable[[], BaseChatAgent] | None = None
     """Makes any chat agent; a named function, because its name is part of the run's identity."""
@@ -36,8 +36,8 @@ class RoleSeat(Record):
             value = {"agent": value[0], "model": value[1]}
         if callable(value) and not isinstance(value, Record):
             value = {"factory": value}
-        if isinstance(value, dict) and isinstance(value.get("model"), str):
-            value = {**value, "model": Model(value["model"])}
+        if not isinstance(value, dict | Record):
+            raise ValueError("a role needs an agent class and a model, or a factory of chat agents, given in Python")
         return value
 
     @model_validator(mode="after")

@@ -101,7 +101,7 @@ class Swiss(Record):
 
     kind: Literal["swiss"] = Field(default="swiss", repr=False)
     """Name of the rule in a file."""
-    rounds: int | None = Field(default=None, ge=1)
+    rounds: int | None = Field(default=None, ge=1, le=1_000)
     """Number of rounds; None is ceil(log2(models))."""
     scores: dict[str, float] | None = None
     """Scores that seed the first round, by model name; models without one stand at the median."""
