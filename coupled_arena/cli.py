@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import typer
 
 import coupled_arena
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 WRONG_USE = 2
 FAILED = 1
+INTERRUPTED = 130
 PLAIN_WIDTH = 160
 """Columns of a table that goes to no terminal."""
 
@@ -57,10 +57,13 @@ def main() -> None:
     # A polite kill ends a run as Ctrl-C does: calls in flight are let go and the run is marked as interrupted.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
-        sys.exit(app(standalone_mode=False) or 0)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        app()
+    except SystemExit as ending:
+        # Typer answers Ctrl-C outside a run with this status and no word.
+        if ending.code == INTERRUPTED:
+            _complain("interrupted")
+            sys.exit(FAILED)
+        raise
     except ConfigurationError as error:
         for problem in error.problems:
             _complain(str(problem))
@@ -68,7 +71,7 @@ def main() -> None:
     except ArenaError as error:
         _complain(str(error))
         sys.exit(FAILED)
-    except (KeyboardInterrupt, click.Abort):
+    except KeyboardInterrupt:
         _complain("interrupted")
         sys.exit(FAILED)
     except BrokenPipeError:
