@@ -14,7 +14,7 @@ from coupled_arena.errors import ModelError
 from coupled_arena.models.calls import Call, Message
 from coupled_arena.models.faults import retry_after
 from coupled_arena.models.gateway import Gateway
-from coupled_arena.models.hosted import LONGEST_WAIT, HostedBackend, missing_key
+from coupled_arena.models.hosted import LEFT_OUT, LONGEST_WAIT, HostedBackend, missing_key
 from coupled_arena.models.litellm_loader import PYDANTIC_COMPLAINT
 from coupled_arena.models.model import Model
 
@@ -344,3 +344,13 @@ async def test_a_gateway_reaches_hosted_models_by_itself(provider: Provider) -> 
     assert first == second
     assert len(provider.requests) == 1
     assert gateway.counts.usd > 0
+
+
+async def test_settings_that_a_model_does_not_take_are_left_out_and_the_reply_says_so(provider: Provider) -> None:
+    provider.script = [completion("hello", name="o3-mini")]
+    backend = HostedBackend(sleep=Waits())
+    model = Model("thinker", "openai/o3-mini", api_base=provider.base)
+    for _ in range(2):
+        reply = await backend.complete(call(model))
+        assert (reply.text, reply.outcome, reply.detail) == ("hello", "ok", LEFT_OUT)
+    assert all("temperature" not in request for request in provider.requests)

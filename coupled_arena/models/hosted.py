@@ -21,6 +21,9 @@ from coupled_arena.records import Usage
 FIRST_WAIT = 0.5
 """Seconds before the first repetition of a request, doubled for every further one, where the provider states none."""
 
+LEFT_OUT = "settings that the provider does not take were left out"
+"""Detail of a reply to a call whose settings were not all sent."""
+
 LONGEST_WAIT = 60.0
 """Most seconds to wait for a repetition; a provider that asks for more is given up."""
 
@@ -51,6 +54,7 @@ class HostedBackend:
         self._jitter = jitter
         self._abilities: dict[str, Abilities] = {}
         self._seeds: dict[str, bool] = {}
+        self._choosy: set[str] = set()
 
     def abilities(self, model: Model) -> Abilities:
         """Return what LiteLLM knows of the model: whether it answers in a schema, and its context."""
@@ -87,6 +91,8 @@ class HostedBackend:
         litellm = load_litellm()
         model = call.model
         parameters = self._parameters(call)
+        if model.model in self._choosy:
+            parameters["drop_params"] = True
         requests = 0
 
         async def send() -> Any:
@@ -104,13 +110,21 @@ class HostedBackend:
             reraise=True,
         )
         try:
-            response: Any = await retrying(send)
+            try:
+                response: Any = await retrying(send)
+            except litellm.UnsupportedParamsError:
+                # Some models take no temperature, for example; what they refuse is left out from now on.
+                self._choosy.add(model.model)
+                requests = 0
+                parameters["drop_params"] = True
+                response = await retrying(send)
         except Exception as error:  # noqa: BLE001 (whatever LiteLLM raises, this call has failed)
             outcome = outcome_of(error)
             said = f"no answer within {model.timeout:g} s" if isinstance(error, TimeoutError) else words_of(error)
             return Reply(outcome=outcome, detail=self._safe(said, model), retries=requests - 1)
         reply = _read(response, call, "seed-only" if "seed" in parameters else "none")
-        return reply.model_copy(update={"detail": self._safe(reply.detail, model), "retries": requests - 1})
+        detail = reply.detail or (LEFT_OUT if "drop_params" in parameters else "")
+        return reply.model_copy(update={"detail": self._safe(detail, model), "retries": requests - 1})
 
     async def aclose(self) -> None:
         """Do nothing: LiteLLM's connections belong to the process and the event loop, not to one gateway."""
