@@ -1,8 +1,10 @@
 """Questions, rejected texts and battles come back as they went in, in an order of their own."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coupled_arena.errors import StoreError
 from coupled_arena.models.calls import Reply
 from coupled_arena.protocols.examination import Rejected
 from coupled_arena.records import Battle, Decision, Opinion, Section, Turn, Usage
@@ -29,7 +31,6 @@ def test_questions_come_back_in_the_order_of_their_numbers() -> None:
     with Store(":memory:") as store, opened(store) as run:
         for each in written:
             run.save_question(each)
-        run.save_question(written[0])
         assert run.reader.load_questions() == tuple(reversed(written))
 
 
@@ -92,14 +93,28 @@ def test_a_battle_comes_back_exactly(battle: Battle) -> None:
     assert loaded.model_dump_json() == battle.model_dump_json()
 
 
-def test_saving_a_battle_again_replaces_it() -> None:
+def test_a_later_execution_replaces_what_an_earlier_one_saved() -> None:
     void = battle(decision=Decision(status="void", reason="no quorum"))
+    with Store(":memory:") as store:
+        for each, text in ((void, "?"), (battle(), "!"), (battle(), "!")):
+            with opened(store) as run:
+                run.save_battle(each)
+                run.save_question(question(text=text))
+        assert store.run().load_battles() == (battle(),)
+        assert store.run().load_questions() == (question(text="!"),)
+        assert len(store.run().rows("turns")) == 2
+
+
+def test_two_records_of_one_id_are_refused_instead_of_losing_one() -> None:
     with Store(":memory:") as store, opened(store) as run:
-        run.save_battle(void)
-        run.save_battle(battle())
-        run.save_battle(battle())
-        assert run.reader.load_battles() == (battle(),)
-        assert len(run.reader.rows("turns")) == 2
+        run.save_battle(battle("\udc80"))
+        run.save_question(question())
+        with pytest.raises(StoreError, match=r"demo-3f2a91 holds two battles of the id '.*udc80'"):
+            run.save_battle(battle("\\udc80", round=2))
+        with pytest.raises(StoreError, match="holds two questions of the id 'math-1'"):
+            run.save_question(question(text="another"))
+        assert [each.round for each in run.reader.load_battles()] == [1]
+        assert run.reader.load_questions() == (question(),)
 
 
 def test_what_an_earlier_execution_played_and_this_one_did_not_can_be_dropped() -> None:

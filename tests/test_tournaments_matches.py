@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coupled_arena.records import Question
-from coupled_arena.tournaments.matches import fixtures
+from coupled_arena.tournaments.matches import Fixture, fixtures
 
 
 def questions(*counts: int) -> tuple[Question, ...]:
@@ -60,3 +60,27 @@ def test_a_rematch_plays_the_next_replicates() -> None:
     assert {f.replicate for f in first} == {0, 1}
     assert {f.replicate for f in again} == {2, 3}
     assert len({f.id for f in (*first, *again)}) == 8
+
+
+NAMES = st.text("ab~:%/0\n7E", min_size=1, max_size=6)
+BATTLES = st.tuples(st.integers(1, 12), NAMES, NAMES, NAMES, st.integers(0, 12))
+
+
+def id_of(battle: tuple[int, str, str, str, int]) -> str:
+    round_, a, b, name, replicate = battle
+    question = Question(id="q", domain="math", language="en", text="?", author="x").model_copy(update={"id": name})
+    return Fixture(round_, question, replicate, a, b, 1.0).id
+
+
+@given(BATTLES, BATTLES)
+def test_no_two_battles_have_one_id_whatever_the_names(
+    one: tuple[int, str, str, str, int], other: tuple[int, str, str, str, int]
+) -> None:
+    assert (id_of(one) == id_of(other)) == (one == other)
+
+
+def test_names_with_separators_keep_their_ids_apart_and_ordinary_ones_readable() -> None:
+    assert id_of((1, "a", "b~c", "q:1", 0)) == "r1:a~b%7Ec:q%3A1:0"
+    assert id_of((1, "a~b", "c", "q:1", 0)) == "r1:a%7Eb~c:q%3A1:0"
+    assert id_of((2, "sim/ada", "日本 x", "math-1", 3)) == "r2:sim/ada~日本 x:math-1:3"
+    assert id_of((1, "50%", "a\nb", "\ud800", 0)) == "r1:50%25~a%0Ab:%ED%A0%80:0"

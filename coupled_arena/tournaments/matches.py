@@ -1,11 +1,16 @@
 """Which battles make a match: the questions, who speaks first, which replicate."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from coupled_arena.coupling import noise_key, permutation
+from coupled_arena.errors import UNSHOWN
 from coupled_arena.records import Question
+
+_OF_IDS = re.compile(f"[%~:]|{UNSHOWN.pattern}")
+"""What separates the parts of an id, and what should stand in none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +32,19 @@ class Fixture:
 
     @property
     def id(self) -> str:
-        """Readable and unique within a run."""
-        return f"r{self.round}:{self.a}~{self.b}:{self.question.id}:{self.replicate}"
+        """Readable and unique within a run: in names `%`, `~`, `:` and control characters are percent-encoded.
+
+        >>> question = Question(id="math-1", domain="math", language="en", text="?", author="me")
+        >>> Fixture(1, question, 0, "sim/ada", "b~c", 1.0).id
+        'r1:sim/ada~b%7Ec:math-1:0'
+        """
+        a, b, question = (_OF_IDS.sub(_encoded, part) for part in (self.a, self.b, self.question.id))
+        return f"r{self.round}:{a}~{b}:{question}:{self.replicate}"
+
+
+def _encoded(found: re.Match[str]) -> str:
+    # Not by urllib, which spares `~`.
+    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogatepass"))
 
 
 def fixtures(

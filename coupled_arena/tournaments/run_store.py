@@ -165,8 +165,12 @@ class RunStore:
         self._texts.update((text, digest.hex()) for digest, text in new)
 
     def save_question(self, question: Question) -> None:
-        """Store a question, or what it has become."""
-        name = storable(question.id)
+        """Store a question, in place of what an earlier execution stored under its id.
+
+        Raises:
+            StoreError: this execution has stored a question of this id before, or the store cannot be written.
+        """
+        name = self._new("questions", question.id)
         with explained(self._where), transaction(self._connection):
             self._execute("DELETE FROM questions WHERE run = ? AND id = ?", (self.id, name))
             self._execute(_SAVE_QUESTION, _clean(*schema.question_row(self.id, question)))
@@ -181,8 +185,12 @@ class RunStore:
         self._saved["rejected"] = set(range(len(rows)))
 
     def save_battle(self, battle: Battle) -> None:
-        """Store a battle with its turns, opinions and decision, or what it has become."""
-        run, name = self.id, storable(battle.id)
+        """Store a battle with its turns, opinions and decision, in place of what an earlier execution stored.
+
+        Raises:
+            StoreError: this execution has stored a battle of this id before, or the store cannot be written.
+        """
+        run, name = self.id, self._new("battles", battle.id)
         with explained(self._where), transaction(self._connection):
             self._execute("DELETE FROM battles WHERE run = ? AND id = ?", (run, name))
             self._execute(_SAVE_BATTLE, _clean(*schema.battle_row(run, battle)))
@@ -239,6 +247,16 @@ class RunStore:
                 self.finish("interrupted")
         finally:
             self.close()
+
+    def _new(self, table: str, name: str) -> str:
+        """Return an id as it is stored; the same one twice would put one record in the place of another."""
+        stored = storable(name)
+        if stored in self._saved[table]:
+            raise StoreError(
+                f"{self._where}: run {self.id} holds two {table} of the id {stored!r}; give questions and models other "
+                "names"
+            )
+        return stored
 
     def _stored_messages(self, call: Call) -> tuple[str, list[tuple[bytes, str]]]:
         """Return the chat as JSON that names each text by its digest, and the texts that may be new."""
