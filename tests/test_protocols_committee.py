@@ -13,8 +13,8 @@ from coupled_arena.coupling import Dice, DiceTable
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.prompts import load_prompts, read_envelopes
 from coupled_arena.protocols import PEER_BATTLE, SINGLE, Case, CommitteeAgenda, converse, judge_seats
-from coupled_arena.protocols.voting import VERDICTS, ballot, count, exchanged, vote_at
-from coupled_arena.records import Opinion, Order, Outcome, Turn, Verdict
+from coupled_arena.protocols.voting import ballot, count, exchanged, vote_at
+from coupled_arena.records import VERDICTS, Opinion, Order, Outcome, Turn, Verdict
 from tests.support import QUESTION, backend_of, turn, voice
 
 EN = load_prompts("en")

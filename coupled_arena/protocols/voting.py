@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from coupled_arena.records import Opinion, Order, Verdict
+from coupled_arena.records import VERDICTS, Opinion, Order, Verdict
 
 VoteRule = Literal["plurality", "majority"]
 OnFlip = Literal["tie", "abstain"]
-VERDICTS: tuple[Verdict, ...] = ("A", "B", "tie")
 
 
 class Vote(NamedTuple):

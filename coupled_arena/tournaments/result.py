@@ -110,11 +110,11 @@ class Result:
         return rows_of(self.ratings, self.battles)
 
     def frame(self, name: FrameName) -> "pd.DataFrame":
-        """Return a data frame of the run.
+        """Return a data frame of the run; any other name is a `ValueError`.
 
         Args:
-            name: `battles`, `turns`, `opinions`, `decisions`, `questions`, `calls` or `ratings`; their columns are
-                documented in `columns.COLUMNS`.
+            name: `battles`, `turns`, `opinions`, `decisions`, `questions`, `rejected`, `calls` or `ratings`; docs/data.md
+                explains their columns.
         """
         if name not in FRAMES:
             raise ValueError(f"there is no data frame {name!r}; there are {', '.join(FRAMES)}")
