@@ -104,6 +104,10 @@ def test_every_problem_of_a_file_is_listed_with_its_line(tmp_path: Path, suffix:
         ("latin.jsonl", b'{"text": "ok ok"}\n{"text": "\xe4"}', "is not UTF-8"),
         ("wrong.txt", b"Why?", "is neither .jsonl nor .csv"),
         ("empty.csv", b"", "holds no questions"),
+        ("null\0.csv", None, r"null\\x00.csv: questions: cannot be read"),
+        ("half.jsonl", b'{"text": "Why \\ud800 so?"}', "half.jsonl:1: text: holds half a character"),
+        ("name.jsonl", b'{"text": "Why so?", "id": "a\\u0007b"}', "name.jsonl:1: id: must not hold a line break"),
+        ("long.jsonl", b'{"text": "Why so?", "id": ' + b"9" * 5000 + b"}", "long.jsonl:1: questions: is not JSON"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model
 
 from coupled_arena.errors import ConfigurationError, Problem, RunInterrupted
 from coupled_arena.models.model import AnyModel, Model
-from coupled_arena.models.simulated.dials import in_world
+from coupled_arena.models.simulated.dials import WORLD_DIGITS, in_world
 from coupled_arena.protocols.script import SCRIPTS, Script
 from coupled_arena.protocols.voting import OnFlip, VoteRule
 from coupled_arena.records import Name, Order, Question, Record
@@ -183,7 +183,7 @@ class Tournament(Record):
     """Who meets whom."""
     coupling: Literal["coupled", "independent", "fresh"] = "coupled"
     """Whether models share their dice, roll their own, or roll anew for every opponent and side."""
-    seed: int = Field(default=0, ge=0)
+    seed: int = Field(default=0, ge=0, lt=10**WORLD_DIGITS)
     """The one number all randomness is derived from."""
     committee: CommitteeRules = CommitteeRules()
     """Who judges, and how a committee decides."""
