@@ -113,8 +113,8 @@ class Result:
         """Return a data frame of the run; any other name is a `ValueError`.
 
         Args:
-            name: `battles`, `turns`, `opinions`, `decisions`, `questions`, `rejected`, `calls` or `ratings`; docs/data.md
-                explains their columns.
+            name: `battles`, `turns`, `opinions`, `decisions`, `questions`, `rejected`, `calls` or `ratings`; their
+                columns are explained in docs/data.md.
         """
         if name not in FRAMES:
             raise ValueError(f"there is no data frame {name!r}; there are {', '.join(FRAMES)}")
