@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import coupled_arena as ca
+from coupled_arena.agents.judge import VERDICT_TOKENS
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
@@ -48,6 +49,7 @@ CASES: dict[str, dict[str, Any]] = {
     "a panel that plays": {**TWO, "models": FIELD[:4], "judges": FIELD[:4], "questions_per_domain": 1},
     "the best three of an odd field": {**TWO, "models": FIELD, "judges": 3, "schedule": "swiss", "domains": ["math"]},
     "both sides and orders": {**TWO, "sides": "both", "orders": "both", "questions_per_domain": 1},
+    "short reasons": {**TWO, "reason_tokens": 5, "questions_per_domain": 1},
     "two discussion rounds": {**TWO, "discussion_rounds": 2, "questions_per_domain": 1},
     "questions of one's own": {
         "models": TWO["models"],
@@ -139,10 +141,10 @@ def worst(call: Call) -> Reply | str:
     return "[[A]]" if len(call.messages) > 3 and "<transcript>" in call.messages[1].content else ""
 
 
-def scripted(able: Abilities) -> tuple[ca.Tournament, ScriptedBackend]:
+def scripted(able: Abilities, **changes: Any) -> tuple[ca.Tournament, ScriptedBackend]:
     hosted = {"models": ["test/ada", "test/bob"], "judges": ["test/j1", "test/j2"], "examiner": None}
     backend = ScriptedBackend(worst, able)
-    return ca.Tournament(**{**TWO, **hosted, "domains": ["writing"], "questions_per_domain": 1}), backend
+    return ca.Tournament(**{**TWO, **hosted, "domains": ["writing"], "questions_per_domain": 1, **changes}), backend
 
 
 def spending_of(tournament: ca.Tournament, backend: ScriptedBackend, price: Any = None) -> dict[str, Spending]:
@@ -175,6 +177,17 @@ def test_models_that_continue_and_choose_are_asked_for_sections_reasons_and_choi
         "test/j2": (4, 4),
     }
     assert made == {name: line.calls for name, line in promised.items()}
+
+
+@pytest.mark.parametrize(("able", "room"), [(Abilities(), VERDICT_TOKENS), (Abilities(chooses=True), 0)])
+def test_judges_write_no_more_than_their_reasons_may_have(able: Abilities, room: int) -> None:
+    short, backend = scripted(able, reason_tokens=7)
+    limits = (None, 7, 100_000)
+    free, cut, ample = (spending_of(*scripted(able, reason_tokens=limit))["test/j1"] for limit in limits)
+    assert cut.completion_tokens == cut.most_calls * (7 + room)
+    assert free.completion_tokens == ample.completion_tokens > cut.completion_tokens
+    _, _, usage = asked(short, backends={"hosted": backend})
+    assert usage["test/j1"].completion_tokens <= cut.completion_tokens
 
 
 def test_a_price_is_tokens_times_their_price_and_none_where_nobody_knows() -> None:

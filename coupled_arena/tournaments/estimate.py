@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from coupled_arena.agents.debater import MOST_REQUESTS
+from coupled_arena.agents.judge import VERDICT_TOKENS
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
 from coupled_arena.models.prices import price_of
@@ -223,10 +224,13 @@ class _Estimate:
             chooses = self.seating.gateway.abilities(self._called(judge)).chooses
             calls = stages * len(rules.presented) * (2 if chooses else 1)
             asked = calls if chooses else 2 * calls
+            written = most
+            if rules.reason_tokens is not None:
+                written = min(most, rules.reason_tokens + (0 if chooses else VERDICT_TOKENS))
             read = sum(frame + stage * seats * most for stage in range(stages)) * len(rules.presented) * 2
             # Nobody judges a battle of its own, and in an even field nobody has a bye.
             plays = judge.name in debaters and len(debaters) % 2 == 0
-            yield judge, _times(Load(calls, asked, read, asked * most), self.battles - (self.own if plays else 0))
+            yield judge, _times(Load(calls, asked, read, asked * written), self.battles - (self.own if plays else 0))
 
 
 def _sum(parts: list[Load]) -> Load:
