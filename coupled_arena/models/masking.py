@@ -13,6 +13,7 @@ SHORTEST = 6
 """Values shorter than this are taken for placeholders (`none`, `x`): masking them would eat ordinary text."""
 
 _SECRET_WORDS = frozenset({"key", "apikey", "token", "secret", "password", "authorization", "credentials", "bearer"})
+_OF_MODELS = frozenset({"model", "api_base", "options"})
 _SECRET_VARIABLE = re.compile(r"(API_?KEY|ACCESS_KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)(_ID)?$")
 _ADDRESS_USER = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 _BEARER = re.compile(r"(?i)\b(bearer\s+)[\w.~+/=-]{6,}|\bsk-[\w-]{6,}")
@@ -42,6 +43,26 @@ def without_secrets(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [without_secrets(part) for part in value]
     return _ADDRESS_USER.sub(MASK, value) if isinstance(value, str) else value
+
+
+def published(document: Any) -> Any:
+    """Return a copy of a definition or manifest without the secrets of its models.
+
+    Users in addresses are masked in model strings, addresses and options only: a name, a domain or a question that
+    looks like an address is the same wherever it stands. Text under secret names is masked everywhere.
+
+    >>> published({"models": [{"name": "http://a@h", "model": "openai/x", "api_base": "http://a@h"}]})
+    {'models': [{'name': 'http://a@h', 'model': 'openai/x', 'api_base': 'http://***@h'}]}
+    """
+    if isinstance(document, Mapping):
+        of_model = isinstance(document.get("model"), str)
+        return {
+            name: without_secrets({name: part})[name]
+            if (of_model and name in _OF_MODELS) or (isinstance(part, str) and names_secret(str(name)))
+            else published(part)
+            for name, part in document.items()
+        }
+    return [published(part) for part in document] if isinstance(document, (list, tuple)) else document
 
 
 def masked(text: str, *, variable: str | None = None, options: Mapping[str, Any] | None = None) -> str:
