@@ -1,9 +1,10 @@
 """What the tests of the store write into it."""
 
+from pathlib import Path
 from typing import Any
 
 from coupled_arena.coupling import Sampling
-from coupled_arena.models.calls import Call, Message
+from coupled_arena.models.calls import Call, Message, Reply
 from coupled_arena.models.model import Model
 from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn
 from coupled_arena.tournaments.store import RunStore, Store
@@ -47,3 +48,11 @@ def battle(name: str = "b1", **changes: Any) -> Battle:
         "decision": Decision(status="decided", verdict="B", votes={"B": 2}, stages=("B", None)),
     }
     return Battle(**{**fields, **changes})
+
+
+def filled(path: Path) -> None:
+    """Store a run with a call, a question and a battle."""
+    with Store(path) as store, opened(store) as run:
+        run.remember(KEY, CALL, Reply(text="x", outcome="ok"))
+        run.save_question(question())
+        run.save_battle(battle())

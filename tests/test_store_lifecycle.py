@@ -55,6 +55,26 @@ def test_definition_and_manifest_are_kept_without_secrets() -> None:
         assert run.reader.manifest == {"seed": 7, "token": "***", "created": "1970-01-01T00:00:12+00:00"}
 
 
+def test_addresses_are_masked_in_what_reaches_a_model_and_never_in_a_name() -> None:
+    model = {"name": "http://a@h", "model": "openai/http://a:b@h", "api_base": "http://a:b@h", "family": "x://f@h"}
+    definition = {
+        "models": [{**model, "options": {"proxy": "http://a:b@h"}}],
+        "domains": ["http://d@h"],
+        "roles": {"http://r@h": {"model": {**model, "api_base": None}}, "options": {"tag": "http://t@h"}},
+        "questions": [{"text": "What is http://q@h?"}],
+    }
+    manifest = {"prompts": {"templates": {"judge.system": "As in http://p@h."}}}
+    masked = {**model, "model": "openai/http://***@h", "api_base": "http://***@h"}
+    with Store(":memory:") as store, store.open_run("3f2a91", "http://n@h", definition, manifest) as run:
+        assert run.reader.definition == {
+            **definition,
+            "models": [{**masked, "options": {"proxy": "http://***@h"}}],
+            "roles": {"http://r@h": {"model": {**masked, "api_base": None}}, "options": {"tag": "http://t@h"}},
+        }
+        assert run.reader.manifest.items() >= manifest.items()
+        assert run.reader.name == "http://n@h"
+
+
 def test_a_manifest_keeps_the_date_of_the_first_execution() -> None:
     days = iter(range(0, 10 * 86400, 86400))
     with Store(":memory:", clock=lambda: float(next(days))) as store:

@@ -1,11 +1,12 @@
 """An SQLite file opened as a store, every fault said with the path and what to do."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, exc
+from sqlalchemy import Connection, Engine, create_engine, event, exc
 from sqlalchemy.pool import StaticPool
 
 from coupled_arena.errors import StoreError
@@ -23,16 +24,30 @@ CHECKPOINT_PAGES = 8192
 CACHE_KILOBYTES = 32_768
 """Memory for pages."""
 
+_DAMAGED = "it is damaged; restore a copy, or name another file and play again"
+
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
+"""What becomes of rows that no version of ours has written, as they are made records."""
+
 
 def engine_for(path: Path | None) -> Engine:
     """Return an engine with one connection, without opening the file; None is a store in memory."""
-    engine = create_engine(
-        URL.create("sqlite", database=MEMORY if path is None else str(path)),
-        # Transactions are begun by hand: the driver's own begin before writes only, and never before a read.
-        isolation_level="AUTOCOMMIT",
-        connect_args={"check_same_thread": False, "timeout": BUSY_SECONDS},
-        poolclass=StaticPool,
-    )
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(MEMORY if path is None else path, timeout=BUSY_SECONDS, check_same_thread=False)
+
+    return _engine(connect)
+
+
+def reading_engine(path: Path) -> Engine:
+    """Return an engine for a file where nothing may be written, not even the files that SQLite puts beside it."""
+    address = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
+    return _engine(lambda: sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, check_same_thread=False))
+
+
+def _engine(connect: Callable[[], sqlite3.Connection]) -> Engine:
+    # Transactions are begun by hand: the driver's own begin before writes only, and never before a read.
+    engine = create_engine("sqlite://", creator=connect, isolation_level="AUTOCOMMIT", poolclass=StaticPool)
 
     @event.listens_for(engine, "connect")
     def configure(connection: sqlite3.Connection, record: object) -> None:
@@ -42,6 +57,15 @@ def engine_for(path: Path | None) -> Engine:
         connection.execute(f"PRAGMA cache_size = -{CACHE_KILOBYTES}")
 
     return engine
+
+
+def identity_of(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from every other on this machine, or None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def prepare(connection: Connection, where: str) -> None:
@@ -79,7 +103,7 @@ def transaction(connection: Connection) -> Iterator[None]:
         yield
     except BaseException:
         # A full disk makes SQLite roll back by itself; what went wrong is the first error.
-        with suppress(exc.DBAPIError):
+        with suppress(exc.SQLAlchemyError):
             connection.exec_driver_sql("ROLLBACK")
         raise
     connection.exec_driver_sql("COMMIT")
@@ -90,16 +114,34 @@ def explained(where: str) -> Iterator[None]:
     """Turn the driver's errors into a `StoreError` that names the file and what to do."""
     try:
         yield
-    except (sqlite3.Error, exc.DBAPIError) as error:
+    except (sqlite3.Error, exc.SQLAlchemyError) as error:
+        raise explanation(where, error) from error
+
+
+@contextmanager
+def decoded(where: str) -> Iterator[None]:
+    """Turn, beside the driver's errors, what rows that cannot be read raise into a `StoreError`.
+
+    Only around reading: while writing such an exception is the fault of what is written, not of the file.
+    """
+    try:
+        yield
+    except (sqlite3.Error, exc.SQLAlchemyError, *UNREADABLE) as error:
         raise explanation(where, error) from error
 
 
 def explanation(where: str, error: Exception) -> StoreError:
-    """Return a driver's error as a `StoreError` that names the file and what to do."""
-    words = str(getattr(error, "orig", None) or error)
+    """Return an error of the driver or of `UNREADABLE` as a `StoreError` that names the file and what to do."""
+    words = " ".join(str(getattr(error, "orig", None) or error).split())
+    if isinstance(error, exc.ResourceClosedError) or "closed database" in words:
+        return StoreError(f"{where}: the store was closed; open it again")
+    if isinstance(error, (*UNREADABLE, exc.NoResultFound)):
+        return StoreError(f"{where}: what it holds cannot be read ({type(error).__name__}: {words}): {_DAMAGED}")
     advice = {
         "not a database": "it is no store; name another file",
-        "malformed": "it is damaged; restore a copy, or name another file and play again",
+        "malformed": _DAMAGED,
+        "decode": _DAMAGED,
+        "no such": _DAMAGED,
         "unable to open": "check that its folder exists and may be written, and that it is a file",
         "readonly": "it may not be written; change its permissions, or copy it to where you may write",
         "locked": "another process is writing; wait for it, or stop it",

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 
 from coupled_arena.errors import ConfigurationError, Problem, StoreError
 from coupled_arena.tournaments.columns import FRAMES, FrameColumn
+from coupled_arena.tournaments.database import decoded
 from coupled_arena.tournaments.reader import RunReader
 
 Format = Literal["jsonl", "csv", "parquet"]
@@ -29,7 +30,7 @@ def export(run: RunReader, folder: str | os.PathLike[str], formats: Sequence[str
 
     Raises:
         ConfigurationError: an unknown format, or Parquet without the package pyarrow.
-        StoreError: a file cannot be written.
+        StoreError: a file cannot be written, or the store cannot be read.
     """
     for name in formats:
         _check(name)
@@ -41,7 +42,9 @@ def export(run: RunReader, folder: str | os.PathLike[str], formats: Sequence[str
             rows = run.rows(frame)
             for name in formats:
                 path = target / f"{frame}.{name}"
-                _replace(path, _WRITERS[name](columns, rows))
+                with decoded(run.where):
+                    content = _WRITERS[name](columns, rows)
+                _replace(path, content)
                 written.append(path)
     except OSError as error:
         raise StoreError(f"{target}: cannot be written ({error}); name a folder that can") from error

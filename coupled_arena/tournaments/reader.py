@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, and_, select
 from coupled_arena.records import Battle, Question
 from coupled_arena.tournaments import schema
 from coupled_arena.tournaments.columns import FRAMES, ColumnKind, FrameName
-from coupled_arena.tournaments.database import explained
+from coupled_arena.tournaments.database import decoded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +33,12 @@ class RunReader:
     def __init__(self, connection: Connection, where: str, run: str) -> None:
         self.id = run
         """Id of the run."""
+        self.where = where
+        """The store, as messages name it."""
         self._connection = connection
-        self._where = where
+
+    def __repr__(self) -> str:
+        return f"RunReader({self.id!r})"
 
     @property
     def definition(self) -> dict[str, Any]:
@@ -44,13 +48,15 @@ class RunReader:
     @property
     def manifest(self) -> dict[str, Any]:
         """What `Store.open_run` was given as the run was first played, and `created`, its date (ISO 8601, UTC)."""
-        created = datetime.fromtimestamp(self._run_column("created"), UTC)
-        return {**self._json_of("manifest"), "created": created.isoformat(timespec="seconds")}
+        with decoded(self.where):
+            created = datetime.fromtimestamp(self._run_column("created"), UTC)
+            return {**self._json_of("manifest"), "created": created.isoformat(timespec="seconds")}
 
     @property
     def caveats(self) -> tuple[str, ...]:
         """What a reader of the leaderboard must know."""
-        return tuple(json.loads(self._run_column("caveats")))
+        with decoded(self.where):
+            return tuple(json.loads(self._run_column("caveats")))
 
     @property
     def status(self) -> str:
@@ -69,60 +75,61 @@ class RunReader:
 
     def load_questions(self) -> tuple[Question, ...]:
         """Return every question by id, numbers within an id by size."""
-        return tuple(schema.question_of(row) for row in self._all(schema.questions))
+        with decoded(self.where):
+            return tuple(schema.question_of(row) for row in self._all(schema.questions))
 
     def load_battles(self) -> tuple[Battle, ...]:
         """Return every battle exactly as it was saved, by round and id, numbers within an id by size."""
         turns, opinions = defaultdict(list), defaultdict(list)
-        for row in self._all(schema.turns):
-            turns[row.battle].append(schema.turn_of(row))
-        for row in self._all(schema.opinions):
-            opinions[row.battle].append(schema.opinion_of(row))
-        decisions = {row.battle: schema.decision_of(row) for row in self._all(schema.decisions)}
-        return tuple(
-            schema.battle_of(row, turns[row.id], opinions[row.id], decisions[row.id])
-            for row in self._all(schema.battles)
-        )
+        with decoded(self.where):
+            for row in self._all(schema.turns):
+                turns[row.battle].append(schema.turn_of(row))
+            for row in self._all(schema.opinions):
+                opinions[row.battle].append(schema.opinion_of(row))
+            decisions = {row.battle: schema.decision_of(row) for row in self._all(schema.decisions)}
+            return tuple(
+                schema.battle_of(row, turns[row.id], opinions[row.id], decisions[row.id])
+                for row in self._all(schema.battles)
+            )
 
     def rows(self, frame: FrameName) -> list[tuple[Any, ...]]:
         """Return the rows of a data frame as tuples in the order of its columns; `None` where a value is missing."""
-        names = [column.name for column in FRAMES[frame]]
-        return [tuple(values[name] for name in names) for values in _SOURCES[frame](self)]
+        names, source = [column.name for column in FRAMES[frame]], _SOURCES[frame]
+        with decoded(self.where):
+            return [tuple(values[name] for name in names) for values in source(self)]
 
     def frame(self, frame: FrameName) -> "pd.DataFrame":
         """Return a data frame; `columns.COLUMNS` says what its columns mean."""
         import pandas as pd
 
         columns = FRAMES[frame]
-        table = pd.DataFrame(self.rows(frame), columns=[column.name for column in columns])
-        return table.astype({column.name: _DTYPES[column.kind] for column in columns})
+        rows = self.rows(frame)
+        with decoded(self.where):
+            table = pd.DataFrame(rows, columns=[column.name for column in columns])
+            return table.astype({column.name: _DTYPES[column.kind] for column in columns})
 
     def _run_column(self, name: str) -> Any:
-        with explained(self._where):
+        with decoded(self.where):
             return self._connection.execute(select(schema.runs.c[name]).where(schema.runs.c.id == self.id)).scalar_one()
 
     def _json_of(self, name: str) -> dict[str, Any]:
-        value: dict[str, Any] = json.loads(self._run_column(name))
-        return value
+        with decoded(self.where):
+            return dict(json.loads(self._run_column(name)))
 
     def _all(self, table: Table) -> list[Any]:
-        with explained(self._where):
-            rows = list(self._connection.execute(select(table).where(table.c.run == self.id)))
+        rows = list(self._connection.execute(select(table).where(table.c.run == self.id)))
         return sorted(rows, key=_KEYS[table.name])
 
     def _of_battles(self, table: Table) -> list[dict[str, Any]]:
         """Return rows of a table of battle parts with the battle's own columns beside them, by battle."""
         battles = schema.battles
         joined = table.join(battles, and_(table.c.run == battles.c.run, table.c.battle == battles.c.id))
-        with explained(self._where):
-            rows = self._connection.execute(
-                select(
-                    table, battles.c.question, battles.c.domain, battles.c.a, battles.c.b, battles.c.round.label("_")
-                )
-                .select_from(joined)
-                .where(table.c.run == self.id)
-            ).mappings()
-            return sorted(map(dict, rows), key=lambda row: (row["_"], _natural(row["battle"]), row.get("position", 0)))
+        rows = self._connection.execute(
+            select(table, battles.c.question, battles.c.domain, battles.c.a, battles.c.b, battles.c.round.label("_"))
+            .select_from(joined)
+            .where(table.c.run == self.id)
+        ).mappings()
+        return sorted(map(dict, rows), key=lambda row: (row["_"], _natural(row["battle"]), row.get("position", 0)))
 
 
 def _natural(text: str) -> list[tuple[bool, int, str]]:
@@ -186,18 +193,17 @@ def _decisions(run: RunReader) -> Iterable[dict[str, Any]]:
 
 def _calls(run: RunReader) -> Iterable[dict[str, Any]]:
     table = schema.calls
-    with explained(run._where):
-        rows = run._connection.execute(
-            # Not by number, which follows the order of events.
-            select(table).where(table.c.run == run.id).order_by(table.c.model, table.c.noise, table.c.key)
-        ).mappings()
-        calls = [dict(row) for row in rows]
-        wanted = {digest for call in calls for _, digest in json.loads(call["messages"])}
-        texts = {
-            row.digest.hex(): row.content
-            for row in run._connection.execute(select(schema.texts))
-            if row.digest.hex() in wanted
-        }
+    rows = run._connection.execute(
+        # Not by number, which follows the order of events.
+        select(table).where(table.c.run == run.id).order_by(table.c.model, table.c.noise, table.c.key)
+    ).mappings()
+    calls = [dict(row) for row in rows]
+    wanted = {digest for call in calls for _, digest in json.loads(call["messages"])}
+    texts = {
+        row.digest.hex(): row.content
+        for row in run._connection.execute(select(schema.texts))
+        if row.digest.hex() in wanted
+    }
     for call in calls:
         messages = [[role, texts[digest]] for role, digest in json.loads(call["messages"])]
         yield {**call, "noise": call["noise"].hex(), "messages": schema.as_json(messages)}

@@ -6,6 +6,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -18,7 +19,7 @@ from coupled_arena.models.encoding import storable
 from coupled_arena.models.masking import without_secrets
 from coupled_arena.records import Battle, Question, Usage
 from coupled_arena.tournaments import schema
-from coupled_arena.tournaments.database import explained, explanation, transaction
+from coupled_arena.tournaments.database import UNREADABLE, explained, explanation, identity_of, transaction
 from coupled_arena.tournaments.reader import RunReader
 
 if TYPE_CHECKING:
@@ -68,7 +69,13 @@ class RunStore:
     """
 
     def __init__(
-        self, connection: Connection, where: str, run: str, lock: FileLock | None, clock: Callable[[], float]
+        self,
+        connection: Connection,
+        where: str,
+        run: str,
+        lock: FileLock | None,
+        clock: Callable[[], float],
+        file: tuple[Path, tuple[int, int] | None] | None = None,
     ) -> None:
         self.id = run
         """Id of the run."""
@@ -76,6 +83,7 @@ class RunStore:
         self._where = where
         self._lock = lock
         self._clock = clock
+        self._file = file
         self._texts: dict[str, str] = {}
         self._settings: dict[tuple[Any, ...], tuple[Call, str, str]] = {}
         self._saved: defaultdict[str, set[str | int]] = defaultdict(set)
@@ -103,21 +111,21 @@ class RunStore:
             run, number, *answer = row
             if run != self.id:
                 self._execute(_COPY, (self.id, run, self._clock(), number))
-        except sqlite3.Error as error:
+            text, outcome, read, written, cost, latency, reasoning, probabilities, sharing, detail, retries = answer
+            return Reply(
+                text=text,
+                outcome=outcome,
+                usage=Usage(prompt_tokens=read, completion_tokens=written),
+                cost=cost,
+                latency=latency,
+                reasoning=reasoning,
+                probabilities=json.loads(probabilities) if probabilities != "{}" else {},
+                sharing=sharing,
+                detail=detail,
+                retries=retries,
+            )
+        except (sqlite3.Error, *UNREADABLE) as error:
             raise explanation(self._where, error) from error
-        text, outcome, read, written, cost, latency, reasoning, probabilities, sharing, detail, retries = answer
-        return Reply(
-            text=text,
-            outcome=outcome,
-            usage=Usage(prompt_tokens=read, completion_tokens=written),
-            cost=cost,
-            latency=latency,
-            reasoning=reasoning,
-            probabilities=json.loads(probabilities) if probabilities != "{}" else {},
-            sharing=sharing,
-            detail=detail,
-            retries=retries,
-        )
 
     def remember(self, key: bytes, call: Call, reply: Reply) -> None:
         """Store an answer in a transaction of its own; the first one for a key stays."""
@@ -202,6 +210,7 @@ class RunStore:
                 [_clean(*schema.opinion_row(run, name, i, opinion)) for i, opinion in enumerate(battle.opinions)],
             )
             self._execute(_SAVE_DECISION, _clean(*schema.decision_row(run, name, battle.decision)))
+        self._still_there()
         self._saved["battles"].add(name)
 
     def save_ratings(self, number: int, rows: "Iterable[Row]") -> None:
@@ -210,6 +219,7 @@ class RunStore:
         with explained(self._where), transaction(self._connection):
             self._execute("DELETE FROM ratings WHERE run = ? AND round = ?", (self.id, number))
             self._execute_many(_SAVE_RATING, lines)
+        self._still_there()
         self._saved["ratings"].add(number)
 
     def drop_unsaved(self) -> None:
@@ -225,11 +235,16 @@ class RunStore:
                 self._execute_many(f"DELETE FROM {table} WHERE run = ? AND {column} = ?", stale)
 
     def finish(self, status: Status, caveats: Sequence[str] = ()) -> None:
-        """Say what became of the run, and what a reader of its leaderboard must know."""
+        """Say what became of the run, and what a reader of its leaderboard must know.
+
+        Raises:
+            StoreError: the store cannot be written, or its file was removed or replaced.
+        """
         with explained(self._where), transaction(self._connection):
             self._execute(
                 "UPDATE runs SET status = ?, caveats = ? WHERE id = ?", (status, schema.as_json(list(caveats)), self.id)
             )
+        self._still_there()
 
     def close(self) -> None:
         """Let another process write the run."""
@@ -245,8 +260,23 @@ class RunStore:
         try:
             if error is not None and self.reader.status == "running":
                 self.finish("interrupted")
+        except StoreError as fault:
+            # What went wrong is the first error, and a run without a writer counts as interrupted anyway.
+            if error is not None and str(fault) != str(error):
+                error.add_note(str(fault))
         finally:
             self.close()
+
+    def _still_there(self) -> None:
+        """Make sure that what was written is in the file of that name: SQLite writes on into a removed one."""
+        if self._file is None:
+            return
+        path, opened = self._file
+        if identity_of(path) != opened:
+            raise StoreError(
+                f"{self._where}: was removed or replaced while run {self.id} was writing; nothing of the run is in the "
+                "file of that name: leave it where it is, and run again"
+            )
 
     def _new(self, table: str, name: str) -> str:
         """Return an id as it is stored; the same one twice would put one record in the place of another."""
@@ -279,8 +309,8 @@ class RunStore:
 
         The name stays out: several names of one model string make equal calls, and nobody shall see which asked first.
         """
-        # Models and schemas are compared by identity, which is safe as long as a call that holds them is kept.
-        key = (id(call.model), id(call.schema), call.sampling, call.max_tokens, call.prefix, call.stop, call.choices)
+        # Schemas are compared by identity, which is safe as long as a call that holds them is kept.
+        key = (call.model, id(call.schema), call.sampling, call.max_tokens, call.prefix, call.stop, call.choices)
         known = self._settings.get(key)
         if known is None:
             if len(self._settings) >= REMEMBERED_SETTINGS:

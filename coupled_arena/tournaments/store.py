@@ -4,18 +4,28 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from filelock import FileLock, Timeout
-from sqlalchemy import Table, func, select
+from sqlalchemy import Engine, Table, func, select
 
 from coupled_arena.errors import RunNotFound, StoreError, StoreLocked
 from coupled_arena.models.encoding import storable
-from coupled_arena.models.masking import without_secrets
+from coupled_arena.models.masking import published
 from coupled_arena.tournaments import schema
-from coupled_arena.tournaments.database import MEMORY, engine_for, explained, prepare, transaction
+from coupled_arena.tournaments.database import (
+    MEMORY,
+    decoded,
+    engine_for,
+    explained,
+    identity_of,
+    prepare,
+    reading_engine,
+    transaction,
+)
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.run_store import RunStore, Status
 
@@ -46,7 +56,8 @@ class Store:
 
     Args:
         path: the file, or `:memory:`.
-        create: make the file if it is not there; otherwise that is an error.
+        create: make the file if it is not there; otherwise that is an error, and a file that may not be written can
+            still be read.
         clock: seconds since 1970.
 
     Raises:
@@ -69,14 +80,17 @@ class Store:
         self._clock = clock
         if self.path is not None and not create and not self.path.exists():
             raise StoreError(f"{self._where}: there is no store yet; `coupled-arena run FILE.toml` makes one")
-        self._engine = engine_for(self.path)
         try:
-            with explained(self._where):
-                self._connection = self._engine.connect()
-                prepare(self._connection, self._where)
-        except BaseException:
-            self._engine.dispose()
-            raise
+            self._open(engine_for(self.path))
+        except StoreError:
+            if self.path is None or create or not _unwritable(self.path):
+                raise
+            self._open(reading_engine(self.path))
+        # Absolute, because the working folder may be changed while a run writes.
+        self._file = None if self.path is None else (self.path.absolute(), identity_of(self.path))
+
+    def __repr__(self) -> str:
+        return f"Store({self._where!r})"
 
     def open_run(self, digest: str, name: str, definition: Mapping[str, Any], manifest: Mapping[str, Any]) -> RunStore:
         """Open the newest run of a definition for writing, or a new run if there is none.
@@ -103,24 +117,36 @@ class Store:
                 raise StoreLocked(
                     f"{self._where}: run {run} is being written by process {writer}; wait for it, or stop it"
                 ) from None
-        with explained(self._where), transaction(self._connection):
-            opened = self._connection.execute(select(func.max(schema.runs.c.opened))).scalar() or 0
-            self._connection.execute(
-                schema.runs.update()
-                .where(schema.runs.c.id == run)
-                .values(status="running", writer=os.getpid(), opened=opened + 1)
-            )
-        return RunStore(self._connection, self._where, run, lock, self._clock)
+            except OSError as error:
+                raise StoreError(
+                    f"{lock.lock_file}: cannot be locked ({error.strerror}), so the store may not be written; "
+                    "change its permissions, or copy it to where you may write"
+                ) from error
+        try:
+            with explained(self._where), transaction(self._connection):
+                opened = self._connection.execute(select(func.max(schema.runs.c.opened))).scalar() or 0
+                self._connection.execute(
+                    schema.runs.update()
+                    .where(schema.runs.c.id == run)
+                    .values(status="running", writer=os.getpid(), opened=opened + 1)
+                )
+        except BaseException:
+            if lock is not None:
+                lock.release()
+            raise
+        return RunStore(self._connection, self._where, run, lock, self._clock, self._file)
 
     def runs(self) -> list[RunInfo]:
         """Return every run, the one opened last first."""
         run = schema.runs.c
-        with explained(self._where):
+        with decoded(self._where):
             rows = self._connection.execute(
                 select(run.id, run.name, run.digest, run.status, run.created).order_by(run.opened.desc())
             ).all()
             battles, calls = self._counted(schema.battles), self._counted(schema.calls)
-        infos = [RunInfo(*row, battles.get(row.id, 0), calls.get(row.id, 0)) for row in rows]
+            infos = [RunInfo(*row, battles.get(row.id, 0), calls.get(row.id, 0)) for row in rows]
+            for info in infos:
+                datetime.fromtimestamp(info.created, UTC)
         return [
             info._replace(status="interrupted") if info.status == "running" and not self._held(info.id) else info
             for info in infos
@@ -132,7 +158,7 @@ class Store:
         Raises:
             RunNotFound: the store holds no such run.
         """
-        with explained(self._where):
+        with decoded(self._where):
             known = list(
                 self._connection.execute(select(schema.runs.c.id).order_by(schema.runs.c.opened.desc())).scalars()
             )
@@ -155,6 +181,16 @@ class Store:
     ) -> None:
         self.close()
 
+    def _open(self, engine: Engine) -> None:
+        self._engine = engine
+        try:
+            with decoded(self._where):
+                self._connection = engine.connect()
+                prepare(self._connection, self._where)
+        except BaseException:
+            engine.dispose()
+            raise
+
     def _counted(self, table: Table) -> dict[str, int]:
         counted = self._connection.execute(select(table.c.run, func.count()).group_by(table.c.run))
         return {row[0]: row[1] for row in counted}
@@ -176,8 +212,8 @@ class Store:
                 id=run,
                 digest=digest,
                 name=storable(name),
-                definition=schema.as_json(without_secrets(definition)),
-                manifest=schema.as_json(without_secrets(manifest)),
+                definition=schema.as_json(published(definition)),
+                manifest=schema.as_json(published(manifest)),
                 caveats=schema.as_json([]),
                 status="running",
                 writer=os.getpid(),
@@ -202,5 +238,14 @@ class Store:
         try:
             with lock.acquire(blocking=False):
                 return False
-        except Timeout:
+        except (Timeout, OSError):
+            # Without leave to lock nobody can tell, and what was last written stands.
             return True
+
+
+def _unwritable(path: Path) -> bool:
+    """Return whether a file lies where nothing may be written, and holds everything that was written."""
+    if all(os.access(place, os.W_OK, effective_ids=True) for place in (path, path.absolute().parent)):
+        return False
+    log = path.with_name(f"{path.name}-wal")
+    return not log.exists() or log.stat().st_size == 0
