@@ -138,7 +138,9 @@ def demo(
     if not as_json:
         _print(console.conduct(result))
         _out("\nOne battle in full:\n")
-        _print(console.transcript(result.battles[0]))
+        battle = result.battles[0]
+        question = next(question for question in result.questions if question.id == battle.question)
+        _print(console.transcript(battle, question))
 
 
 @app.command()

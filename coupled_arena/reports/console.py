@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from coupled_arena.records import Battle
+from coupled_arena.records import Battle, Question
 from coupled_arena.reports.summary import judge_counts, turn_counts
 from coupled_arena.tournaments.result import LEADERBOARD_COLUMNS, Result
 
@@ -92,9 +92,10 @@ def conduct(result: Result) -> RenderableType:
     return Group(judges, Text(), Text(spoken))
 
 
-def transcript(battle: Battle) -> RenderableType:
-    """Return a battle to read: every turn with its tags, every opinion, the decision."""
+def transcript(battle: Battle, question: Question) -> RenderableType:
+    """Return a battle to read: the question, every turn with its tags, every opinion, the decision."""
     lines = [Text(f"{battle.id}  A = {printable(battle.a)}  B = {printable(battle.b)}", style="bold")]
+    lines.append(Text(printable(question.text)))
     for turn in battle.turns:
         lines.append(Text(f"\nstep {turn.step} (round {turn.round}) {turn.speaker}: {turn.outcome}", style="bold"))
         lines += [Text(f"<{section.tag}> {printable(section.text)}") for section in turn.sections]
@@ -103,5 +104,8 @@ def transcript(battle: Battle) -> RenderableType:
         lines.append(Text(f"\n{printable(opinion.judge)}, stage {opinion.stage}: {verdict}", style="bold"))
         lines.append(Text(printable(opinion.reasons)))
     decision = battle.decision
-    lines.append(Text(f"\n{decision.status}: {decision.verdict} {decision.votes} {decision.reason}", style="bold"))
+    outcome = f"{decision.status}: {decision.verdict}" if decision.verdict else decision.status
+    votes = ", ".join(f"{verdict} {n}" for verdict, n in decision.votes.items())
+    parts = (outcome, f"votes: {votes}" if votes else "", printable(decision.reason))
+    lines.append(Text("\n" + "; ".join(filter(None, parts)), style="bold"))
     return Group(*lines)

@@ -40,7 +40,7 @@ class Progress:
         if self.console.is_terminal:
             self.bar = Bar(
                 TextColumn("battles"),
-                BarColumn(),
+                BarColumn(bar_width=16),
                 MofNCompleteColumn(),
                 TextColumn("{task.description}"),
                 TimeElapsedColumn(),
