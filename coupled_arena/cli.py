@@ -269,12 +269,11 @@ def _show_result(result: "Result", *, as_json: bool, played: bool = True) -> Non
 def _show_estimate(tournament: "Tournament", where: str, *, as_json: bool) -> None:
     """Say what every model will be asked, without asking anything."""
     from coupled_arena.reports import console
-    from coupled_arena.tournaments.estimate import COLUMNS, estimated
+    from coupled_arena.tournaments.estimate import COLUMNS, bill, estimated
 
     spending, battles = estimated(tournament, where)
     rows = [[getattr(line, column) for column in COLUMNS] for line in spending]
-    unpriced = [line.model for line in spending if line.usd is None]
-    usd = sum(line.usd or 0.0 for line in spending)
+    usd, unpriced = bill(spending)
     if as_json:
         _out_json(
             {
@@ -297,11 +296,10 @@ def _confirm(tournament: "Tournament", where: str, *, yes: bool) -> None:
     hosted = sorted({model.name for named in cast(tournament).values() for model in named if model.kind == "hosted"})
     if not hosted or yes:
         return
-    from coupled_arena.tournaments.estimate import estimated
+    from coupled_arena.tournaments.estimate import bill, estimated
 
     spending, battles = estimated(tournament, where)
-    unpriced = [line.model for line in spending if line.usd is None]
-    usd = sum(line.usd or 0.0 for line in spending)
+    usd, unpriced = bill(spending)
     cost = f"{', '.join(hosted)}: {battles} battles may cost up to ${usd:.2f} (see --dry-run)"
     if unpriced:
         cost += f"; no price is known for {', '.join(unpriced)}"

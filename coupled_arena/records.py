@@ -150,6 +150,11 @@ class Turn(Record):
     """The provider's words when something went wrong."""
 
     @property
+    def answered(self) -> bool:
+        """Whether the turn ended with something to read, as `Reply.answered` of a call."""
+        return self.outcome in ("ok", "truncated")
+
+    @property
     def spoken(self) -> bool:
         """Whether the turn holds any text."""
         return any(section.text for section in self.sections)

@@ -153,7 +153,7 @@ class BattleAgenda:
     def _ended(self) -> Transcript | None:
         """Return the transcript if the battle is over: everything said, or a debater has nothing to say."""
         turns = tuple(self.turns[number] for number in sorted(self.turns))
-        silent = [turn for turn in turns if turn.speaker in DEBATERS and turn.outcome not in ("ok", "truncated")]
+        silent = [turn for turn in turns if turn.speaker in DEBATERS and not turn.answered]
         if not silent:
             return Transcript(turns, None) if len(turns) == len(self.script.steps) else None
         reason = "; ".join(f"{turn.model} ({turn.speaker}), step {turn.step}: {_fault(turn)}" for turn in silent)

@@ -123,7 +123,7 @@ def remarks(battle: Battle) -> list[str]:
     lines += [
         f"{battle.id}: {turn.speaker}, step {turn.step}: {turn.outcome}: {turn.detail}"
         for turn in battle.turns
-        if turn.speaker not in ("A", "B") and turn.outcome not in ("ok", "truncated")
+        if turn.speaker not in ("A", "B") and not turn.answered
     ]
     lines += [
         f"{battle.id}: judge {opinion.judge}, stage {opinion.stage}: {opinion.status}: {opinion.detail}"

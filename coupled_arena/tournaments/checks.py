@@ -14,7 +14,7 @@ from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Question
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.panels import short_pairings
-from coupled_arena.tournaments.questions import given_questions
+from coupled_arena.tournaments.questions import chosen
 from coupled_arena.tournaments.schedules import Swiss
 from coupled_arena.tournaments.seating import Seating
 
@@ -43,9 +43,8 @@ def check(tournament: Tournament, gateway: Gateway, where: str = HERE) -> None:
         *_domains(tournament),
         *_prompts(tournament),
         *_questions(tournament),
+        *_models(tournament, gateway),
     ]
-    unusable = [*_models(tournament, gateway)]
-    problems += unusable
     if not problems:
         problems += _size(tournament)
     if not problems:
@@ -71,7 +70,7 @@ def _casting(tournament: Tournament) -> Iterator[Problem]:
         yield Problem(HERE, "models", f"a tournament needs at least two models, not {len(tournament.models)}")
     for key, models in cast(tournament).items():
         names = [model.name for model in models]
-        for name in sorted({name for name in names if names.count(name) > 1}):
+        for name in _repeated(names):
             yield Problem(HERE, key, f"{name!r} is listed {names.count(name)} times; give each a `name` of its own")
     known: dict[str, Model] = {}
     for key, models in cast(tournament).items():
@@ -175,7 +174,7 @@ def _questions(tournament: Tournament) -> Iterator[Problem]:
             message = f"the question is in {question.language!r}, the tournament in {tournament.language!r}"
             yield Problem(where, f"{key}.language", message)
     yield from _alike(given)
-    asked = {question.domain for question in given_questions(tournament)}
+    asked = {question.domain for question in chosen(tournament, given)}
     if not asked:
         yield Problem(HERE, "questions", "holds no question; add one or leave the key out")
     for domain in tournament.domains if "domains" in tournament.model_fields_set else ():

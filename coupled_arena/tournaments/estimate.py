@@ -1,7 +1,7 @@
 """What a tournament will ask of every model, and at worst cost, before a single call is made."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -75,6 +75,11 @@ def estimated(tournament: Tournament, where: str) -> tuple[tuple[Spending, ...],
     check(tournament, gateway, where)
     seating = Seating(tournament, gateway, load_prompts(tournament.prompt_set))
     return estimate(seating, price_of), battles_of(tournament)[0]
+
+
+def bill(spending: Sequence[Spending]) -> tuple[float, list[str]]:
+    """Return the known worst-case price of all models in US dollars, and the models whose price nobody knows."""
+    return sum(line.usd or 0.0 for line in spending), [line.model for line in spending if line.usd is None]
 
 
 def battles_of(tournament: Tournament) -> tuple[int, int]:

@@ -1,5 +1,6 @@
 """Where a tournament's questions come from: records, a file, an examiner, and the set that ships with the package."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,19 +35,23 @@ class QuestionSet:
 
 
 def given_questions(tournament: Tournament) -> tuple[Question, ...]:
-    """Return the questions of the definition or its file, by domain.
-
-    All of them, unless the definition also lists `domains` (then only of these) or says `questions_per_domain` (then
-    the first ones of each).
+    """Return the questions of the definition or its file that are asked, by domain; see `chosen`.
 
     Raises:
         ConfigurationError: the file cannot be read; every problem with its line.
     """
-    if tournament.questions is None:
-        return ()
-    given = tournament.questions
+    given = tournament.questions or ()
     if isinstance(given, Path):
         given = load_questions(given, language=tournament.language)
+    return chosen(tournament, given)
+
+
+def chosen(tournament: Tournament, given: Sequence[Question]) -> tuple[Question, ...]:
+    """Return which of one's own questions are asked, by domain.
+
+    All of them, unless the definition also lists `domains` (then only of these) or says `questions_per_domain` (then
+    the first ones of each).
+    """
     own = dict.fromkeys(question.domain for question in given)
     domains = tournament.domains if "domains" in tournament.model_fields_set else tuple(own)
     most = tournament.questions_per_domain if "questions_per_domain" in tournament.model_fields_set else None

@@ -141,6 +141,7 @@ class Result:
 
     def document(self) -> dict[str, Any]:
         """Return the result as plain data, the same in every execution but for the run's id and the calls."""
+        settled = self.ratings.settled()
         return {
             "run": self.run,
             "leaderboard": [
@@ -156,13 +157,13 @@ class Result:
                     "resolved": pair.resolved,
                     "more_questions": pair.more_questions,
                 }
-                for pair in self.ratings.settled()
+                for pair in settled
             ],
             "battles": self.counted(),
             "calls": {"made": self.counts.made, "memoised": self.counts.memoised, "failed": self.counts.failed},
             "cost": {"usd": round(self.counts.usd, 6), "unpriced_models": sorted(self.counts.unpriced)},
             "prior": self.ratings.prior,
-            "multiplicity": next((pair.multiplicity for pair in self.ratings.settled()), None),
+            "multiplicity": settled[0].multiplicity if settled else None,
             "sharing": self.shared(),
             "caveats": list(self.caveats),
         }
@@ -220,7 +221,7 @@ def _tally(model: str, battles: Sequence[Battle]) -> dict[str, Any]:
         losses += decision.verdict not in (None, "tie", side)
         own = [turn for turn in battle.turns if turn.speaker == side]
         asked += len(own)
-        answered += sum(turn.outcome in ("ok", "truncated") for turn in own)
+        answered += sum(turn.answered for turn in own)
     return {
         "wins": wins,
         "losses": losses,

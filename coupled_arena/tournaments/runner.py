@@ -198,11 +198,13 @@ class Runner:
             for stage in range(rules.discussion_rounds + 1)
         ]
         last = votes[-1]
-        if last.verdict is None:
-            reason = f"{len(judges) - last.invalid} of {len(judges)} judges hold a valid verdict"
-            return Decision(status="void", votes=last.votes, stages=tuple(v.verdict for v in votes), reason=reason)
+        void = last.verdict is None
         return Decision(
-            status="decided", verdict=last.verdict, votes=last.votes, stages=tuple(v.verdict for v in votes)
+            status="void" if void else "decided",
+            verdict=last.verdict,
+            votes=last.votes,
+            stages=tuple(vote.verdict for vote in votes),
+            reason=f"{len(judges) - last.invalid} of {len(judges)} judges hold a valid verdict" if void else "",
         )
 
     def _record(
