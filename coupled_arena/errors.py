@@ -3,6 +3,7 @@
     ArenaError
     ├── ConfigurationError      what was asked for cannot be played; lists every problem found
     ├── ModelError              a model cannot be used
+    │   ├── CallFailed          a call of an agent of yours ended without an answer
     │   ├── ModelUnavailable    its weights, its engine or its package is not to be had here
     │   └── EngineFault         the local engine failed in the middle of its work
     ├── ConversationError       a conversation on the bus did not end as it should
@@ -10,6 +11,7 @@
     │   └── ConversationStalled nothing was left to say and there was no result
     ├── ListenerFailed          a listener or observer of yours raised; the cause is chained
     ├── RunInterrupted          a run stopped before its end; nothing answered is lost
+    │   └── BudgetReached       it stopped because its budget is spent; holds what it came to
     ├── StoreError              the store cannot be read or written
     │   ├── StoreLocked         another process is writing this run
     │   └── RunNotFound         the store holds no such run
@@ -27,7 +29,7 @@ Example:
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 UNSHOWN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 """Characters that break a line, turn its direction or cannot be written: never part of a name, escaped in a problem."""
@@ -78,6 +80,16 @@ class EngineFault(ModelError):
     """The local engine failed in the middle of its work (a decode that llama.cpp rejected)."""
 
 
+class CallFailed(ModelError):
+    """A call that an agent made through `model_client` ended without an answer."""
+
+    def __init__(self, model: str, outcome: str, detail: str) -> None:
+        self.model = model
+        self.outcome = outcome
+        self.detail = detail
+        super().__init__(f"{model}: {outcome}: {detail}" if detail else f"{model}: {outcome}")
+
+
 class ConversationError(ArenaError):
     """A conversation on the bus did not end as it should."""
 
@@ -100,6 +112,13 @@ class ListenerFailed(ArenaError):
 
 class RunInterrupted(ArenaError):
     """A run stopped before its end (Ctrl-C, a signal); everything answered so far is kept."""
+
+
+class BudgetReached(RunInterrupted):
+    """A run stopped because its budget is spent; with a larger one it goes on where it stopped."""
+
+    result: Any = None
+    """The `Result` of what was played so far."""
 
 
 class StoreError(ArenaError):

@@ -112,8 +112,8 @@ def test_dry_run_says_what_would_be_asked_and_asks_nothing(tmp_path: Path) -> No
     [
         ('modles = ["x"]', "small.toml: modles: unknown key"),
         ('language = "xx"', "small.toml: language: there is no such prompt set"),
-        ("[budget]\nusd = 1.0", "small.toml: budget: budgets are not enforced yet"),
-        ("[limits.'openai/*']\nconcurrency = 4", "small.toml: limits: limits are not enforced yet"),
+        ("[budget]\nusd = -1", "small.toml: budget.usd: Input should be greater than or equal to 0"),
+        ("[limits.'openai/*']\nconcurency = 4", "limits.openai/*.concurency: unknown key; did you mean 'concurrency'?"),
     ],
 )
 def test_wrong_use_is_named_and_exits_2(tmp_path: Path, change: str, problem: str) -> None:

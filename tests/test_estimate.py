@@ -10,7 +10,7 @@ import coupled_arena as ca
 from coupled_arena.agents.judge import VERDICT_TOKENS
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.gateway import Gateway
-from coupled_arena.models.model import Model
+from coupled_arena.models.model import Model, Price
 from coupled_arena.prompts import load_prompts
 from coupled_arena.records import Question, Usage
 from coupled_arena.tournaments.estimate import Spending, battles_of, estimate, estimated
@@ -192,7 +192,7 @@ def test_judges_write_no_more_than_their_reasons_may_have(able: Abilities, room:
 
 def test_a_price_is_tokens_times_their_price_and_none_where_nobody_knows() -> None:
     tournament, backend = scripted(Abilities())
-    for line in spending_of(tournament, backend, (1e-6, 2e-6)).values():
+    for line in spending_of(tournament, backend, Price(prompt=1, completion=2)).values():
         assert line.usd is not None
         assert line.usd > 0
         assert line.usd == pytest.approx(1e-6 * line.prompt_tokens + 2e-6 * line.completion_tokens)

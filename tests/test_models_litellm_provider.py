@@ -57,7 +57,7 @@ async def test_any_litellm_program_can_call_a_simulated_model() -> None:
     assert (response.usage.prompt_tokens, response.usage.completion_tokens) == (3, 2)
     (call,) = kept.calls
     assert (call.model.model, call.model.parameters) == ("sim/ada?skill=1", {"skill": "1"})
-    assert [tuple(message) for message in call.messages] == [("user", "hello")]
+    assert [tuple(message) for message in call.messages] == [("user", "hello", "")]
     assert (call.noise, call.max_tokens, call.stop) == (bytes.fromhex("ab" * 16), 7, ("##",))
     assert (call.sampling.temperature, call.sampling.top_p, call.sampling.top_k) == (0.3, 0.9, 4)
 

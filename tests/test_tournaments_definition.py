@@ -52,8 +52,8 @@ def test_keys_of_a_table_may_be_given_directly_but_not_twice() -> None:
         ({"modles": []}, "t.toml: modles: unknown key"),
         ({"committee": {"judgez": 3}}, "t.toml: committee.judgez: unknown key"),
         ({"battle": {"script": "duel"}}, "t.toml: battle.script: no script named 'duel'"),
-        ({"budget": {"usd": 5}}, "t.toml: budget: budgets are not enforced yet"),
-        ({"limits": {}}, "t.toml: limits: limits are not enforced yet"),
+        ({"budget": {"eur": 5}}, "t.toml: budget.eur: unknown key"),
+        ({"limits": 4}, "t.toml: limits: write a table"),
         ({"models": ["sim/ada"]}, "t.toml: models: a tournament needs at least two models, not 1"),
         ({"models": ["sim/ada", "sim/ada?skill=1"]}, "t.toml: models: 'sim/ada' is listed 2 times"),
         ({"schedule": "ladder"}, "t.toml: schedule: no schedule named 'ladder'; there is round_robin, swiss"),
@@ -209,7 +209,7 @@ class TestFiles:
         [
             (b"models = [", "is not TOML"),
             (b'models = ["\xff"]', "is not UTF-8"),
-            (b'models = ["sim/a", "sim/b"]\n[budget]\nusd = 1\n', "budget: budgets are not enforced yet"),
+            (b'models = ["sim/a", "sim/b"]\n[budget]\nusd = "a lot"\n', "budget.usd: "),
         ],
     )
     def test_a_file_that_is_no_definition_is_named(self, tmp_path: Path, content: bytes, expected: str) -> None:

@@ -18,6 +18,19 @@ class Message(NamedTuple):
     """`system`, `user` or `assistant`."""
     content: str
     """Its text."""
+    extra: str = ""
+    """Further fields in OpenAI's form, as a JSON object: the tools called, or the call that a result belongs to."""
+
+
+class ToolCall(Record):
+    """A model's wish to have a tool called."""
+
+    id: str
+    """Names the call, so that its result can be told from others."""
+    name: str
+    """Name of the tool."""
+    arguments: str
+    """Its arguments as the model wrote them, meant to be a JSON object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +59,19 @@ class Call:
     """Where given, the reply is one of these strings; only for models with `Abilities.chooses`."""
     schema: dict[str, Any] | None = None
     """JSON schema of the reply; only for models with `Abilities.schema`."""
+    tools: tuple[dict[str, Any], ...] = ()
+    """Functions the model may call, in OpenAI's form; only for models with `Abilities.tools`."""
+    tool_choice: str = ""
+    """`auto`, `none`, `required` or the name of a tool; empty leaves it to the provider."""
 
     def key(self, identity: str) -> bytes:
         """Return the memo key: BLAKE2b-256 of everything that determines the reply.
 
         `identity` is what the backend says the model string stands for (weights, world, address).
         """
-        parts = [
+        parts: list[Any] = [
             identity,
-            [(role, len(content)) for role, content in self.messages],
+            [(role, len(content)) for role, content, _ in self.messages],
             (self.sampling.temperature, self.sampling.top_k, self.sampling.top_p, self.sampling.min_p),
             self.max_tokens,
             self.noise.hex(),
@@ -65,9 +82,13 @@ class Call:
             self.choices,
             self.schema,
         ]
+        if self.tools:
+            parts.append([list(self.tools), self.tool_choice])
+        if any(message.extra for message in self.messages):
+            parts.append({"extra": [message.extra for message in self.messages]})
         canonical = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
         # Texts follow as they are, since they are long; their lengths stand before them.
-        texts = [content for _, content in self.messages]
+        texts = [content for _, content, _ in self.messages]
         encoded = "".join([canonical, *texts]).encode("utf-8", "surrogatepass")
         return hashlib.blake2b(encoded, digest_size=32).digest()
 
@@ -89,6 +110,10 @@ class Reply(Record):
     """Hidden reasoning, kept apart and never forwarded."""
     probabilities: dict[str, float] = {}
     """Probability of every choice, where choices were given."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    """Tools the model wants called; the text beside them may be empty."""
+    state: dict[str, Any] = {}
+    """What an agent of the user's remembers after this turn (`save_state`), so that a resumed battle can go on."""
     sharing: Sharing = "none"
     """What the reply's randomness was."""
     detail: str = ""
@@ -112,6 +137,8 @@ class Abilities:
     """It can choose among given strings and say how likely each was."""
     schema: bool = False
     """It can answer in a JSON schema."""
+    tools: bool = False
+    """It can ask for tools to be called."""
     context: int | None = None
     """Tokens it can hold, where known."""
 
@@ -155,6 +182,17 @@ class Memo(Protocol):
         ...
 
 
+class Spent(NamedTuple):
+    """What has been paid for."""
+
+    usd: float = 0.0
+    """Known cost in US dollars."""
+    tokens: int = 0
+    """Tokens read and written."""
+    calls: int = 0
+    """Calls made."""
+
+
 @dataclass(slots=True)
 class Counts:
     """Calls of this invocation."""
@@ -173,3 +211,8 @@ class Counts:
     """Tokens of the calls made."""
     unpriced: set[str] = field(default_factory=set)
     """Names of models that answered without a known price."""
+
+    @property
+    def spent(self) -> Spent:
+        """What the calls made have cost."""
+        return Spent(self.usd, self.usage.prompt_tokens + self.usage.completion_tokens, self.made)

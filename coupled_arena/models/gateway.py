@@ -8,13 +8,19 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from coupled_arena.models.calls import Abilities, Backend, Call, Counts, Memo, Reply
+from coupled_arena.errors import BudgetReached
+from coupled_arena.models.budget import Budget
+from coupled_arena.models.calls import Abilities, Backend, Call, Counts, Memo, Reply, Spent
 from coupled_arena.models.encoding import storable
+from coupled_arena.models.limits import Limit
 from coupled_arena.models.memo import MemoryMemo
 from coupled_arena.models.model import Kind, Model
 
 ReplyListener = Callable[[Call, Reply, bool], None]
 """Told of every reply: the call, the reply, and whether it came from the memo or was joined."""
+
+WaitListener = Callable[[Model, float, str], None]
+"""Told when a call has to wait: the model, for how many seconds at least, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,8 @@ class Gateway:
     Args:
         memo: where answers are kept; None keeps them in this process only.
         backends: ways of reaching a kind of model instead of the built-in ones, which are made when first needed.
+        budget: bounds on what may be spent; once one is reached no further call is made.
+        limits: what hosted models may send, by pattern of their model strings.
         retry_failed: ask again every call whose stored answer has no text, as its next attempt, once in this
             gateway's life; without it the newest stored answer is replayed, whatever its outcome.
         clock: seconds, for the latency of replies whose backend reports none.
@@ -66,6 +74,8 @@ class Gateway:
         memo: Memo | None = None,
         *,
         backends: Mapping[Kind, Backend] | None = None,
+        budget: Budget | None = None,
+        limits: Mapping[str, Limit] | None = None,
         retry_failed: bool = False,
         clock: Callable[[], float] = time.monotonic,
         on_reply: ReplyListener | None = None,
@@ -78,6 +88,15 @@ class Gateway:
         """Whether stored answers without text are asked for again."""
         self.on_reply = on_reply
         """Told of every reply."""
+        self.on_wait: WaitListener | None = None
+        """Told when a call has to wait before its next request."""
+        self.budget = Budget() if budget is None else budget
+        """Bounds on what may be spent."""
+        self.spent_before = Spent()
+        """What earlier executions of the run have paid for."""
+        self._limits = dict(limits or {})
+        self._began = None if self.budget.minutes is None else clock()
+        self._stopped = ""
         self._backends: dict[Kind, Backend] = dict(backends or {})
         self._clock = clock
         self._routes: dict[Model, _Route] = {}
@@ -92,6 +111,7 @@ class Gateway:
         itself is cancelled when nobody waits any more. What the backend raises, every waiter gets.
 
         Raises:
+            BudgetReached: the call is not in the memo, and nothing more may be spent.
             ModelUnavailable: the model's weights, engine or package is not to be had here.
             EngineFault: the local engine failed in the middle of its work.
             StoreError: the memo cannot be read or written.
@@ -128,6 +148,17 @@ class Gateway:
         """Return what a model string stands for (weights, world, address); loads no weights."""
         return self._route(model).identity
 
+    @property
+    def spent(self) -> Spent:
+        """What the run has paid for, in all its executions."""
+        before, now = self.spent_before, self.counts.spent
+        return Spent(before.usd + now.usd, before.tokens + now.tokens, before.calls + now.calls)
+
+    async def drain(self) -> None:
+        """Wait for the calls in flight, so that what they cost is not lost; their answers are in the memo then."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
     async def aclose(self) -> None:
         """Cancel what is in flight and let go of connections and weights."""
         for task in self._tasks:
@@ -155,8 +186,12 @@ class Gateway:
     def _backend(self, kind: Kind) -> Backend:
         backend = self._backends.get(kind)
         if backend is None:
-            backend = self._backends[kind] = default_backend(kind)
+            backend = self._backends[kind] = default_backend(kind, self._limits, self._waiting)
         return backend
+
+    def _waiting(self, model: Model, seconds: float, reason: str) -> None:
+        if self.on_wait is not None:
+            self.on_wait(model, seconds, reason)
 
     def _recall(self, call: Call, key: bytes, route: _Route) -> tuple[Call, bytes, Reply | None]:
         """Find the stored answer to a call, or the call to make (perhaps a further attempt) and its memo key."""
@@ -179,11 +214,21 @@ class Gateway:
         return attempt, further, None
 
     def _take_off(self, call: Call, key: bytes, asked: bytes, route: _Route) -> _Flight:
+        self._afford()
         task = asyncio.get_running_loop().create_task(self._ask(call, key, asked, route.backend))
         flight = self._flights[key] = _Flight(task)
         self._tasks.add(task)
         task.add_done_callback(self._landed)
         return flight
+
+    def _afford(self) -> None:
+        """Refuse a call once a bound is reached; calls in flight count as made."""
+        spent = self.spent
+        flying = spent._replace(calls=spent.calls + len(self._tasks))
+        minutes = 0.0 if self._began is None else (self._clock() - self._began) / 60
+        self._stopped = self._stopped or self.budget.reached(flying, minutes=minutes)
+        if self._stopped:
+            raise BudgetReached(f"the budget is reached: {self._stopped}; set a larger one and run it again to go on")
 
     def _landed(self, task: asyncio.Task[Reply]) -> None:
         self._tasks.discard(task)
@@ -212,7 +257,8 @@ class Gateway:
         try:
             return await asyncio.shield(flight.task)
         except asyncio.CancelledError:
-            if flight.waiters == 1 and flight.task.cancel():
+            # A run that stops at its budget has paid for the calls in flight, and waits for them (`drain`).
+            if flight.waiters == 1 and not self._stopped and flight.task.cancel():
                 # At once: a call that arrives before the task has noticed must not join it.
                 self._flights.pop(key, None)
             raise
@@ -237,7 +283,9 @@ class Gateway:
             self.on_reply(call, reply, memoised)
 
 
-def default_backend(kind: Kind) -> Backend:
+def default_backend(
+    kind: Kind, limits: Mapping[str, Limit] | None = None, on_wait: WaitListener | None = None
+) -> Backend:
     """Return a new built-in way of reaching a kind of model."""
     if kind == "sim":
         from coupled_arena.models.simulated.backend import SimulatedBackend
@@ -249,7 +297,7 @@ def default_backend(kind: Kind) -> Backend:
         return LocalBackend()
     from coupled_arena.models.hosted import HostedBackend
 
-    return HostedBackend()
+    return HostedBackend(limits=limits, on_wait=on_wait)
 
 
 def _encodable(reply: Reply) -> Reply:

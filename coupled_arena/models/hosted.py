@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
@@ -13,6 +13,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 from coupled_arena.errors import ModelError
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.faults import DETAIL_LENGTH, outcome_of, passes, retry_after, words_of
+from coupled_arena.models.limits import Limit
 from coupled_arena.models.litellm_loader import load_litellm
 from coupled_arena.models.masking import masked, names_secret, without_secrets
 from coupled_arena.models.model import Model
@@ -45,6 +46,8 @@ class HostedBackend:
         self,
         *,
         attempts: int = 4,
+        limits: Mapping[str, Limit] | None = None,
+        on_wait: Callable[[Model, float, str], None] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:

@@ -9,14 +9,39 @@ from urllib.parse import parse_qsl
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator
 
 from coupled_arena.models.masking import names_secret, without_secrets
-from coupled_arena.records import Name, Record
+from coupled_arena.records import Name, Record, Usage
 
-Kind = Literal["hosted", "sim", "local"]
+Kind = Literal["hosted", "sim", "local", "agent"]
+
+_KINDS: dict[str, Kind] = {"sim": "sim", "local": "local", "agent": "agent"}
 
 SET_BY_LIBRARY = frozenset(
-    {"max_retries", "max_tokens", "messages", "num_retries", "response_format", "seed", "stop", "stream"}
+    {"max_completion_tokens", "max_retries", "max_tokens", "messages", "num_retries", "response_format", "seed", "stop"}
+    | {"stream", "tool_choice", "tools"}
 )
 """LiteLLM parameters that the library sets for every call, so that `options` may not hold them."""
+
+
+CHANGES_NO_REPLY = frozenset({"context", "price"})
+"""Settings of a model that no reply depends on, so that they are no part of what identifies a run."""
+
+
+class Price(Record):
+    """What a model's tokens cost, in US dollars per million.
+
+    Example:
+        >>> Price(prompt=0.15, completion=0.6).of(Usage(prompt_tokens=2_000_000, completion_tokens=1_000_000))
+        0.9
+    """
+
+    prompt: float = Field(ge=0, le=1_000_000)
+    """US dollars for a million tokens read."""
+    completion: float = Field(ge=0, le=1_000_000)
+    """US dollars for a million tokens written, hidden reasoning included."""
+
+    def of(self, usage: Usage) -> float:
+        """Return what these tokens cost in US dollars."""
+        return (self.prompt * usage.prompt_tokens + self.completion * usage.completion_tokens) / 1e6
 
 
 class Model(Record):
@@ -55,6 +80,12 @@ class Model(Record):
     """Address of the provider, where it is not LiteLLM's default."""
     api_key_env: Name | None = None
     """Name of the environment variable that holds the key, where it is not LiteLLM's default."""
+    price: Price | None = None
+    """What its tokens cost; None takes LiteLLM's table, and a model that is in neither is unpriced, never free."""
+    context: int | None = Field(default=None, ge=1, le=1_000_000_000)
+    """Tokens it can hold, question and answer together; None takes LiteLLM's table or the weights."""
+    thinking_tokens: int = Field(default=0, ge=0, le=1_000_000)
+    """Tokens a hosted model may spend on hidden reasoning, beside what its answer may have."""
     options: dict[str, Any] = {}
     """Further parameters passed to LiteLLM as they are: none that a key of `Model` or the library sets, no secret."""
 
@@ -106,9 +137,9 @@ class Model(Record):
 
     @property
     def kind(self) -> Kind:
-        """Whether the model is simulated, runs here, or is reached through LiteLLM."""
+        """Whether the model is simulated, runs here, is an agent of the user's, or is reached through LiteLLM."""
         prefix = self.model.split("/", 1)[0]
-        return "sim" if prefix == "sim" else "local" if prefix == "local" else "hosted"
+        return _KINDS.get(prefix, "hosted")
 
     @property
     def path(self) -> str:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model_validator
 
 from coupled_arena.errors import ConfigurationError, Problem, RunInterrupted
-from coupled_arena.models.model import AnyModel, Model
+from coupled_arena.models.budget import Budget
+from coupled_arena.models.limits import Limit
+from coupled_arena.models.model import CHANGES_NO_REPLY, AnyModel, Model
 from coupled_arena.models.simulated.dials import WORLD_DIGITS, in_world
 from coupled_arena.protocols.script import SCRIPTS, Script
 from coupled_arena.protocols.voting import OnFlip, VoteRule
 from coupled_arena.records import Name, Order, Question, Record
-from coupled_arena.tournaments.roles import RoleSeat
+from coupled_arena.tournaments.roles import AgentFactory, RoleSeat, factory_name
 from coupled_arena.tournaments.schedules import RoundRobin, Swiss
 
 if TYPE_CHECKING:
@@ -25,10 +27,6 @@ if TYPE_CHECKING:
 
 DOMAINS = ("writing", "roleplay", "extraction", "reasoning", "math", "coding", "stem", "humanities")
 """Auto-Arena's eight domains (arXiv 2405.20267, section 3.1)."""
-
-NOT_YET = {"budget": "budgets are not enforced yet", "limits": "limits are not enforced yet"}
-"""Keys that are known and refused, so that nobody believes they are in force."""
-
 
 KEYS_ELSEWHERE = {"api_key": 'keys come from the environment only: name the variable, api_key_env = "MY_KEY"'}
 """Keys that are refused with what to write instead."""
@@ -44,6 +42,10 @@ WRITE = {
 """What to write instead where a value is of a wrong type, by the name of pydantic's finding."""
 
 MOST_JUDGES = 1_000
+PYTHON_ONLY = frozenset({"agents", "questions", "roles"})
+"""Keys whose values a store cannot give back."""
+CHANGES_NO_RESULT = frozenset({"budget", "concurrency", "limits"})
+"""Keys that are no part of what identifies a run."""
 
 
 def _as_list(value: Any) -> Any:
@@ -191,8 +193,14 @@ class Tournament(Record):
     """How a battle is fought."""
     roles: dict[str, RoleSeat] = {}
     """Agents for the added roles of the script."""
+    agents: dict[Name, AgentFactory] = {}
+    """Agents of your own, by the name in their model string: `agent/NAME` plays, judges or writes through one."""
     concurrency: int = Field(default=64, ge=1, le=100_000)
     """Battles in flight; never changes a result."""
+    limits: dict[Name, Limit] = {}
+    """What hosted models may send, by pattern of their model strings; models that a pattern fits share its limit."""
+    budget: Budget = Budget()
+    """What a run may spend before it stops; never changes what is answered."""
 
     def __init__(self, /, **parameters: Any) -> None:
         try:
@@ -210,8 +218,8 @@ class Tournament(Record):
 
     @classmethod
     def stored(cls, document: Mapping[str, Any]) -> Self:
-        """Build a tournament from the `document` a store keeps, without agents of added roles and own questions."""
-        return cls(**{key: value for key, value in document.items() if key not in ("roles", "questions")})
+        """Build a tournament from the `document` a store keeps, without agents of your own and own questions."""
+        return cls(**{key: value for key, value in document.items() if key not in PYTHON_ONLY})
 
     @model_validator(mode="before")
     @classmethod
@@ -285,8 +293,17 @@ class Tournament(Record):
         return in_world(model, self.seed) if model.kind == "sim" else model
 
     def document(self) -> dict[str, Any]:
-        """Return the definition as plain data, for the manifest and the digest; `concurrency` is left out."""
-        data = self.model_dump(mode="json", exclude={"concurrency", "roles", "questions"})
+        """Return the definition as plain data, for the manifest and the digest.
+
+        Left out is what changes no result: concurrency, limits, budget, and what models cost.
+        """
+        data = self.model_dump(mode="json", exclude={*CHANGES_NO_RESULT, "agents", "roles", "questions"})
+        singles = [data["examiner"], data["reference"]]
+        judges = [] if isinstance(self.judges, int) else data["judges"]
+        for model in filter(None, (*data["models"], *judges, *singles)):
+            for key in CHANGES_NO_REPLY:
+                del model[key]
+        data["agents"] = {name: factory_name(factory) for name, factory in sorted(self.agents.items())}
         if self.prompts is not None:
             # Where the file lies is no part of the definition; what it says is, by its digest.
             data["prompts"] = Path(self.prompts).name
@@ -311,9 +328,8 @@ def problems_of(error: ValidationError, where: str) -> list[Problem]:
     for found in error.errors(include_url=False, include_input=False, include_context=False):
         keys = [str(part) for part in found["loc"]]
         key = ".".join(keys) or "definition"
-        top = keys[0] if keys else ""
         if found["type"] == "extra_forbidden":
-            message = NOT_YET.get(top) or KEYS_ELSEWHERE.get(keys[-1]) or _unknown(keys)
+            message = KEYS_ELSEWHERE.get(keys[-1]) or _unknown(keys)
         else:
             message = WRITE.get(found["type"]) or found["msg"].removeprefix("Value error, ")
         problems.setdefault(key, Problem(where, key, message))
@@ -335,6 +351,8 @@ def _unknown(keys: list[str]) -> str:
         "battle": BattleRules,
         "schedule": Swiss,
         "questions": Question,
+        "limits": Limit,
+        "budget": Budget,
         **dict.fromkeys(("models", "judges", "examiner", "reference"), Model),
     }
     known = [*tables.get(keys[0], Tournament).model_fields] if len(keys) > 1 else _top_keys()

@@ -8,13 +8,13 @@ from typing import NamedTuple
 from coupled_arena.agents.debater import MOST_REQUESTS
 from coupled_arena.agents.judge import VERDICT_TOKENS
 from coupled_arena.models.gateway import Gateway
-from coupled_arena.models.model import Model
+from coupled_arena.models.model import Model, Price
 from coupled_arena.models.prices import price_of
 from coupled_arena.prompts import bundled_questions, load_prompts
 from coupled_arena.protocols.examination import MOST_BATCHES, TOKENS_PER_QUESTION
 from coupled_arena.protocols.reference import REFERENCE_WORDS
 from coupled_arena.protocols.script import DEBATERS
-from coupled_arena.records import Question
+from coupled_arena.records import Question, Usage
 from coupled_arena.tournaments.checks import check
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.questions import given_questions, reference_writer
@@ -26,8 +26,8 @@ SYSTEM_TOKENS = 500
 LONG_QUESTION = 300
 """Tokens allowed for a question that is not known yet."""
 
-PriceOf = Callable[[Model], tuple[float, float] | None]
-"""US dollars per prompt and per completion token, or None where nobody knows."""
+PriceOf = Callable[[Model], Price | None]
+"""What a model's tokens cost, or None where nobody knows."""
 
 
 class Load(NamedTuple):
@@ -126,7 +126,7 @@ def estimate(seating: Seating, price_of: PriceOf) -> tuple[Spending, ...]:
 
 def _spending(model: Model, parts: list[Load], price_of: PriceOf) -> Spending:
     load, price = _sum(parts), price_of(model)
-    usd = None if price is None else price[0] * load.prompt + price[1] * load.completion
+    usd = None if price is None else price.of(Usage(prompt_tokens=load.prompt, completion_tokens=load.completion))
     return Spending(model.name, *load, usd)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from coupled_arena.models.calls import Call, Reply
+from coupled_arena.models.model import Model
 from coupled_arena.records import Battle
 from coupled_arena.tournaments.schedules import Pairing
 
@@ -48,6 +49,18 @@ class CallAnswered:
     """Whether it came from the memo or was joined to an equal call in flight."""
 
 
-Event = RunOpened | RoundOpened | BattleEnded | CallAnswered
+@dataclass(frozen=True, slots=True)
+class CallWaits:
+    """A call waits before its next request: for the provider, or for a limit."""
+
+    model: Model
+    """Who is to be asked."""
+    seconds: float
+    """For how long at least."""
+    reason: str
+    """Why."""
+
+
+Event = RunOpened | RoundOpened | BattleEnded | CallAnswered | CallWaits
 Listener = Callable[[Event], None]
 """Called with every event, in the order things happen; it must not block."""

@@ -64,7 +64,9 @@ async def play(
         ModelError: a local model failed, or nobody supplied a question.
     """
     listeners = [guarded(listener) for listener in listeners]
-    async with Gateway(backends=backends, retry_failed=retry_failed) as gateway:
+    async with Gateway(
+        backends=backends, budget=tournament.budget, limits=tournament.limits, retry_failed=retry_failed
+    ) as gateway:
         check(tournament, gateway, where)
         prompts = load_prompts(tournament.prompt_set).with_actions(
             *sorted({seat.tag for seat in tournament.roles.values()})

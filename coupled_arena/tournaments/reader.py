@@ -198,14 +198,14 @@ def _calls(run: RunReader) -> Iterable[dict[str, Any]]:
         select(table).where(table.c.run == run.id).order_by(table.c.model, table.c.noise, table.c.key)
     ).mappings()
     calls = [dict(row) for row in rows]
-    wanted = {digest for call in calls for _, digest in json.loads(call["messages"])}
+    wanted = {digest for call in calls for _, digest, *_ in json.loads(call["messages"])}
     texts = {
         row.digest.hex(): row.content
         for row in run._connection.execute(select(schema.texts))
         if row.digest.hex() in wanted
     }
     for call in calls:
-        messages = [[role, texts[digest]] for role, digest in json.loads(call["messages"])]
+        messages = [[role, texts[digest], *extra] for role, digest, *extra in json.loads(call["messages"])]
         yield {**call, "noise": call["noise"].hex(), "messages": schema.as_json(messages)}
 
 

@@ -10,6 +10,9 @@ from coupled_arena.agents.base import BaseChatAgent
 from coupled_arena.models.model import AnyModel
 from coupled_arena.records import Record
 
+AgentFactory = Callable[[], BaseChatAgent]
+"""Makes a fresh AutoGen chat agent for one conversation; a named function, whose name is part of a run's identity."""
+
 
 class RoleSeat(Record):
     """An agent for an added role.
@@ -24,7 +27,7 @@ class RoleSeat(Record):
     """The agent's class."""
     model: AnyModel | None = None
     """The model it speaks with."""
-    factory: Callable[[], BaseChatAgent] | None = None
+    factory: AgentFactory | None = None
     """Makes any chat agent; a named function, because its name is part of the run's identity."""
     says: str = "note"
     """Tag of what a factory's agents say; a `Role` has its own."""
@@ -60,10 +63,14 @@ class RoleSeat(Record):
 
     def document(self) -> dict[str, Any]:
         """Return what identifies the seat, as plain data."""
-        maker: Any = self.agent or self.factory
         return {
-            "agent": f"{maker.__module__}.{getattr(maker, '__qualname__', type(maker).__qualname__)}",
+            "agent": factory_name(self.agent or self.factory),
             "model": self.model.model_dump(mode="json") if self.model else None,
             "instructions": self.agent.instructions if self.agent is not None else None,
             "tag": self.tag,
         }
+
+
+def factory_name(maker: Any) -> str:
+    """Return the dotted name of a class or function that makes agents."""
+    return f"{maker.__module__}.{getattr(maker, '__qualname__', type(maker).__qualname__)}"

@@ -37,7 +37,8 @@ REMEMBERED_SETTINGS = 1024
 
 _UNSET: tuple[Any, ...] = (None, "", (), {})
 _REPLY_COLUMNS = (
-    "text, outcome, prompt_tokens, completion_tokens, cost, latency, reasoning, probabilities, sharing, detail, retries"
+    "text, outcome, prompt_tokens, completion_tokens, cost, latency, reasoning, probabilities, "
+    "tool_calls, state, sharing, detail, retries"
 )
 _CALL_COLUMNS = f"key, model, noise, sample, attempt, settings, messages, {_REPLY_COLUMNS}"
 _RECALL = (
@@ -111,7 +112,8 @@ class RunStore:
             run, number, *answer = row
             if run != self.id:
                 self._execute(_COPY, (self.id, run, self._clock(), number))
-            text, outcome, read, written, cost, latency, reasoning, probabilities, sharing, detail, retries = answer
+            text, outcome, read, written, cost, latency, reasoning, probabilities, *rest = answer
+            tool_calls, state, sharing, detail, retries = rest
             return Reply(
                 text=text,
                 outcome=outcome,
@@ -120,6 +122,8 @@ class RunStore:
                 latency=latency,
                 reasoning=reasoning,
                 probabilities=json.loads(probabilities) if probabilities != "{}" else {},
+                tool_calls=json.loads(tool_calls) if tool_calls != "[]" else (),
+                state=json.loads(state) if state != "{}" else {},
                 sharing=sharing,
                 detail=detail,
                 retries=retries,
@@ -148,6 +152,8 @@ class RunStore:
             reply.latency,
             reply.reasoning,
             schema.as_json(reply.probabilities) if reply.probabilities else "{}",
+            schema.as_json([call.model_dump() for call in reply.tool_calls]) if reply.tool_calls else "[]",
+            schema.as_json(reply.state) if reply.state else "{}",
             reply.sharing,
             reply.detail,
             reply.retries,
@@ -294,14 +300,14 @@ class RunStore:
         if len(self._texts) > REMEMBERED_TEXTS:
             self._texts.clear()
         named, new = [], []
-        for role, content in call.messages:
+        for role, content, extra in call.messages:
             digest = self._texts.get(content)
             if digest is None:
                 clean = storable(content)
                 binary = hashlib.blake2b(clean.encode(), digest_size=16).digest()
                 digest = binary.hex()
                 new.append((binary, clean))
-            named.append((role, digest))
+            named.append((role, digest, storable(extra)) if extra else (role, digest))
         return schema.as_json(named), new
 
     def _stored_settings(self, call: Call) -> tuple[str, str]:
@@ -309,8 +315,9 @@ class RunStore:
 
         The name stays out: several names of one model string make equal calls, and nobody shall see which asked first.
         """
-        # Schemas are compared by identity, which is safe as long as a call that holds them is kept.
-        key = (call.model, id(call.schema), call.sampling, call.max_tokens, call.prefix, call.stop, call.choices)
+        # Schemas and tools are compared by identity, which is safe as long as a call that holds them is kept.
+        nested = (id(call.schema), id(call.tools), call.tool_choice)
+        key = (call.model, nested, call.sampling, call.max_tokens, call.prefix, call.stop, call.choices)
         known = self._settings.get(key)
         if known is None:
             if len(self._settings) >= REMEMBERED_SETTINGS:
@@ -337,6 +344,9 @@ def _settings_of(call: Call) -> dict[str, Any]:
         "stop": call.stop,
         "choices": call.choices,
         "schema": call.schema,
+        "tools": call.tools,
+        "tool_choice": call.tool_choice,
+        "thinking_tokens": call.model.thinking_tokens or None,
         "api_base": call.model.api_base,
         "options": call.model.options,
     }

@@ -9,7 +9,7 @@ from coupled_arena.agents.reference import ReferenceWriter
 from coupled_arena.coupling import Dice, DiceTable
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.gateway import Gateway
-from coupled_arena.models.model import Model
+from coupled_arena.models.model import CHANGES_NO_REPLY, Model
 from coupled_arena.models.voice import Voice
 from coupled_arena.prompts import PromptSet
 from coupled_arena.protocols.committee import JudgeSeat
@@ -44,7 +44,7 @@ class Seating:
     def author_of(self, model: Model) -> str:
         """Name the author of a model's texts: equal for the same weights and own settings, whatever the name."""
         called = self.voice(model, "").model
-        own = called.model_dump(mode="json", exclude={"name", "model", "family", "timeout"})
+        own = called.model_dump(mode="json", exclude={"name", "model", "family", "timeout", *CHANGES_NO_REPLY})
         return json.dumps([self.gateway.identity(called), own], sort_keys=True)
 
     def examiner(self, model: Model) -> Examiner:
