@@ -1,0 +1,20 @@
+"""Options that several commands take."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DEFAULT_STORE = Path("coupled-arena.db")
+"""Where runs live unless a command is told otherwise."""
+
+StoreOption = Annotated[Path, typer.Option("--store", metavar="FILE", help="Where runs live.")]
+RunOption = Annotated[
+    str | None, typer.Option("--run", metavar="ID", help="A run of the store; its newest if left out.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+RetryOption = Annotated[bool, typer.Option("--retry-failed", help="Ask again what was answered without text.")]
+ConcurrencyOption = Annotated[
+    int | None, typer.Option("--concurrency", min=1, help="Battles in flight; never changes a result.")
+]
+YesOption = Annotated[bool, typer.Option("--yes", help="Spend without being asked.")]

@@ -1,0 +1,130 @@
+"""Commands that play: run, demo."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from coupled_arena.cli.options import (
+    DEFAULT_STORE,
+    ConcurrencyOption,
+    JsonOption,
+    RetryOption,
+    StoreOption,
+    YesOption,
+)
+from coupled_arena.cli.results import show_result
+from coupled_arena.cli.status import FAILED, WRONG_USE
+from coupled_arena.cli.terminal import complain, console_of, out, out_json, show
+from coupled_arena.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from coupled_arena.tournaments.definition import Tournament
+    from coupled_arena.tournaments.result import Result
+
+
+def run(
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The definition.")],
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked and paid.")] = False,
+    retry_failed: RetryOption = False,
+    concurrency: ConcurrencyOption = None,
+    yes: YesOption = False,
+) -> None:
+    """Play a tournament, or go on with it where it was interrupted."""
+    from coupled_arena.config import load
+
+    tournament = load(file)
+    if concurrency is not None:
+        tournament = tournament.model_copy(update={"concurrency": concurrency})
+    if dry_run:
+        _show_estimate(tournament, str(file), as_json=as_json)
+        return
+    _confirm(tournament, str(file), yes=yes)
+    result = play(tournament, store, str(file), retry_failed=retry_failed)
+    show_result(result, as_json=as_json)
+
+
+def demo(
+    simulated: Annotated[
+        bool, typer.Option("--simulated", help="Play simulated models instead of local ones.")
+    ] = False,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Play a small tournament: real local models, or simulated ones where there are no weights."""
+    from coupled_arena.reports import console
+    from coupled_arena.tournaments.demo import BASE, local_demo, simulated_demo
+
+    tournament = simulated_demo()
+    if not simulated:
+        from coupled_arena.models.local.fetch import get
+
+        try:
+            get(BASE)
+            tournament = local_demo()
+        except ModelUnavailable as error:
+            complain(f"no local models: {error}")
+            complain("playing the simulated tournament instead")
+    result = play(tournament, store, "demo")
+    show_result(result, as_json=as_json)
+    if not as_json:
+        show(console.conduct(result))
+        out("\nOne battle in full:\n")
+        battle = result.battles[0]
+        question = next(question for question in result.questions if question.id == battle.question)
+        show(console.transcript(battle, question))
+
+
+def play(tournament: "Tournament", store: Path, where: str, *, retry_failed: bool = False) -> "Result":
+    """Play with progress on standard error."""
+    from coupled_arena.reports.progress import Progress
+
+    with Progress(console_of(stderr=True)) as progress:
+        return tournament.run(store, listeners=[progress], where=where, retry_failed=retry_failed)
+
+
+def _show_estimate(tournament: "Tournament", where: str, *, as_json: bool) -> None:
+    """Say what every model will be asked, without asking anything."""
+    from coupled_arena.reports import console
+    from coupled_arena.tournaments.estimate import COLUMNS, bill, estimated
+
+    spending, battles = estimated(tournament, where)
+    rows = [[getattr(line, column) for column in COLUMNS] for line in spending]
+    usd, unpriced = bill(spending)
+    if as_json:
+        out_json(
+            {
+                "battles": battles,
+                "models": [dict(zip(COLUMNS, row, strict=True)) for row in rows],
+                "usd": usd,
+                "unpriced_models": unpriced,
+            }
+        )
+        return
+    show(console.table(COLUMNS, rows))
+    least = "at least " if unpriced else ""
+    out(f"at most {battles} battles; at worst {least}${usd:.2f} ({len(unpriced)} models unpriced)")
+
+
+def _confirm(tournament: "Tournament", where: str, *, yes: bool) -> None:
+    """Check a tournament that may cost money, say what it costs at worst, and ask; others cost nothing."""
+    from coupled_arena.tournaments.checks import cast
+
+    hosted = sorted({model.name for named in cast(tournament).values() for model in named if model.kind == "hosted"})
+    if not hosted or yes:
+        return
+    from coupled_arena.tournaments.estimate import bill, estimated
+
+    spending, battles = estimated(tournament, where)
+    usd, unpriced = bill(spending)
+    cost = f"{', '.join(hosted)}: {battles} battles may cost up to ${usd:.2f} (see --dry-run)"
+    if unpriced:
+        cost += f"; no price is known for {', '.join(unpriced)}"
+    if not sys.stdin.isatty():
+        complain(f"{cost}; say --yes to go on")
+        raise typer.Exit(WRONG_USE)
+    if not typer.confirm(f"{cost}. Go on?", err=True):
+        raise typer.Exit(FAILED)

@@ -1,0 +1,79 @@
+"""Commands that show or copy what a store holds: leaderboard, runs, export."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from coupled_arena.cli.options import DEFAULT_STORE, JsonOption, RunOption, StoreOption
+from coupled_arena.cli.status import FAILED
+from coupled_arena.cli.terminal import complain, out, out_json, show
+
+if TYPE_CHECKING:
+    from coupled_arena.tournaments.result import Result
+
+
+def leaderboard(store: StoreOption = DEFAULT_STORE, run: RunOption = None, as_json: JsonOption = False) -> None:
+    """Show the leaderboard of a run, and whether it is settled."""
+    from coupled_arena.tournaments.result import Result
+    from coupled_arena.tournaments.store import Store
+
+    with Store(store, create=False) as opened:
+        show_result(Result.of(opened.run(run)), as_json=as_json, played=False)
+
+
+def runs(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+    """List the runs of a store, the newest first."""
+    from datetime import UTC, datetime
+
+    from coupled_arena.reports import console
+    from coupled_arena.tournaments.store import Store
+
+    with Store(store, create=False) as opened:
+        found = opened.runs()
+    if as_json:
+        out_json({"runs": [info._asdict() for info in found]})
+        return
+    rows = [
+        (i.id, i.name, i.status, f"{datetime.fromtimestamp(i.created, UTC):%Y-%m-%d %H:%M} UTC", i.battles, i.calls)
+        for i in found
+    ]
+    show(console.table(("run", "name", "status", "created", "battles", "calls"), rows))
+
+
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the files go.")],
+    store: StoreOption = DEFAULT_STORE,
+    run: RunOption = None,
+    formats: Annotated[list[str] | None, typer.Option("--format", help="jsonl, csv or parquet; repeatable.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a run's data frames as files."""
+    from coupled_arena.tournaments.export import export as write
+    from coupled_arena.tournaments.store import Store
+
+    with Store(store, create=False) as opened:
+        files = write(opened.run(run), folder, formats or ["jsonl", "csv"])
+    if as_json:
+        out_json({"files": [str(file) for file in files]})
+    else:
+        for file in files:
+            out(str(file))
+
+
+def show_result(result: "Result", *, as_json: bool, played: bool = True) -> None:
+    """Show what a run came to; exit 1 if nothing could be rated."""
+    from coupled_arena.reports import console
+
+    if as_json:
+        out_json(result.document())
+    else:
+        show(console.leaderboard(result))
+        if played:
+            complain(console.spending(result))
+    if not any(battle.decision.verdict for battle in result.battles):
+        complain(
+            "no battle could be rated; see the notes above and mend the cause. --retry-failed asks again what got no "
+            "text; verdicts that cannot be read are answers: change the judges or the prompt set instead"
+        )
+        raise typer.Exit(FAILED)
