@@ -15,7 +15,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from coupled_arena.testing import behaviours
     from coupled_arena.testing.faults import Faults
     from coupled_arena.testing.provider import FakeProvider
     from coupled_arena.testing.request import Request
