@@ -214,3 +214,14 @@ def test_a_prompt_set_of_ones_own_is_checked(tmp_path: Path) -> None:
 
 def test_the_version_is_printed(tmp_path: Path) -> None:
     assert arena(tmp_path, "--version").stdout.strip() == "0.1.0"
+
+
+def test_a_budget_that_is_reached_shows_what_there_is_and_exits_1(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(f"{TOML}\n[budget]\ncalls = 60\n", encoding="utf-8")
+    done = arena(tmp_path, "run", "small.toml", "--json")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "stopped at budget.calls = 60: 60 made; set a larger one and run it again to go on"
+    )
+    (missing,) = json.loads(done.stdout)["caveats"]
+    assert missing.endswith("of at most 6 battles were played when budget.calls = 60: 60 made")

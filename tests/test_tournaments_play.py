@@ -43,7 +43,7 @@ print(json.dumps(ca.Tournament(**small).run(sys.argv[2]).document()))
 
 def comparable(document: dict[str, Any]) -> dict[str, Any]:
     """Return what must be the same in every execution."""
-    return {key: value for key, value in document.items() if key not in ("run", "calls")}
+    return {key: value for key, value in document.items() if key not in ("run", "calls", "cost")}
 
 
 def program(store: Path, definition: dict[str, Any] = SMALL, **environment: str) -> subprocess.Popen[str]:

@@ -18,3 +18,6 @@ ConcurrencyOption = Annotated[
     int | None, typer.Option("--concurrency", min=1, help="Battles in flight; never changes a result.")
 ]
 YesOption = Annotated[bool, typer.Option("--yes", help="Spend without being asked.")]
+BudgetOption = Annotated[
+    float | None, typer.Option("--budget-usd", min=0, help="Stop when this many US dollars are spent.")
+]

@@ -8,16 +8,17 @@ import typer
 
 from coupled_arena.cli.options import (
     DEFAULT_STORE,
+    BudgetOption,
     ConcurrencyOption,
     JsonOption,
     RetryOption,
     StoreOption,
     YesOption,
 )
-from coupled_arena.cli.results import show_result
+from coupled_arena.cli.results import show_result, write_result
 from coupled_arena.cli.status import FAILED, WRONG_USE
 from coupled_arena.cli.terminal import complain, console_of, out, out_json, show
-from coupled_arena.errors import ModelUnavailable
+from coupled_arena.errors import BudgetReached, ModelUnavailable
 
 if TYPE_CHECKING:
     from coupled_arena.tournaments.definition import Tournament
@@ -31,6 +32,7 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked and paid.")] = False,
     retry_failed: RetryOption = False,
     concurrency: ConcurrencyOption = None,
+    budget_usd: BudgetOption = None,
     yes: YesOption = False,
 ) -> None:
     """Play a tournament, or go on with it where it was interrupted."""
@@ -39,11 +41,18 @@ def run(
     tournament = load(file)
     if concurrency is not None:
         tournament = tournament.model_copy(update={"concurrency": concurrency})
+    if budget_usd is not None:
+        budget = tournament.budget.model_copy(update={"usd": budget_usd})
+        tournament = tournament.model_copy(update={"budget": budget})
     if dry_run:
         _show_estimate(tournament, str(file), as_json=as_json)
         return
     _confirm(tournament, str(file), yes=yes)
-    result = play(tournament, store, str(file), retry_failed=retry_failed)
+    try:
+        result = play(tournament, store, str(file), retry_failed=retry_failed)
+    except BudgetReached as stop:
+        write_result(stop.result, as_json=as_json)
+        raise
     show_result(result, as_json=as_json)
 
 

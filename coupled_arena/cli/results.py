@@ -63,17 +63,22 @@ def export(
 
 def show_result(result: "Result", *, as_json: bool, played: bool = True) -> None:
     """Show what a run came to; exit 1 if nothing could be rated."""
-    from coupled_arena.reports import console
-
-    if as_json:
-        out_json(result.document())
-    else:
-        show(console.leaderboard(result))
-        if played:
-            complain(console.spending(result))
+    write_result(result, as_json=as_json, played=played)
     if not any(battle.decision.verdict for battle in result.battles):
         complain(
             "no battle could be rated; see the notes above and mend the cause. --retry-failed asks again what got no "
             "text; verdicts that cannot be read are answers: change the judges or the prompt set instead"
         )
         raise typer.Exit(FAILED)
+
+
+def write_result(result: "Result", *, as_json: bool, played: bool = True) -> None:
+    """Show what a run came to, finished or not."""
+    from coupled_arena.reports import console
+
+    if as_json:
+        out_json(result.document())
+        return
+    show(console.leaderboard(result))
+    if played:
+        complain(console.spending(result))

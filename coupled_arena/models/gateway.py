@@ -96,7 +96,8 @@ class Gateway:
         """What earlier executions of the run have paid for."""
         self._limits = dict(limits or {})
         self._began = None if self.budget.minutes is None else clock()
-        self._stopped = ""
+        self.stopped = ""
+        """Which bound of the budget was reached, once one is."""
         self._backends: dict[Kind, Backend] = dict(backends or {})
         self._clock = clock
         self._routes: dict[Model, _Route] = {}
@@ -226,9 +227,9 @@ class Gateway:
         spent = self.spent
         flying = spent._replace(calls=spent.calls + len(self._tasks))
         minutes = 0.0 if self._began is None else (self._clock() - self._began) / 60
-        self._stopped = self._stopped or self.budget.reached(flying, minutes=minutes)
-        if self._stopped:
-            raise BudgetReached(f"the budget is reached: {self._stopped}; set a larger one and run it again to go on")
+        self.stopped = self.stopped or self.budget.reached(flying, minutes=minutes)
+        if self.stopped:
+            raise BudgetReached(f"stopped at budget.{self.stopped}; set a larger one and run it again to go on")
 
     def _landed(self, task: asyncio.Task[Reply]) -> None:
         self._tasks.discard(task)
@@ -258,7 +259,7 @@ class Gateway:
             return await asyncio.shield(flight.task)
         except asyncio.CancelledError:
             # A run that stops at its budget has paid for the calls in flight, and waits for them (`drain`).
-            if flight.waiters == 1 and not self._stopped and flight.task.cancel():
+            if flight.waiters == 1 and not self.stopped and flight.task.cancel():
                 # At once: a call that arrives before the task has noticed must not join it.
                 self._flights.pop(key, None)
             raise

@@ -69,9 +69,11 @@ def spending(result: Result) -> str:
     counts = result.counts
     least = "at least " if counts.unpriced else ""
     unpriced = f" ({len(counts.unpriced)} models unpriced)" if counts.unpriced else ""
+    before = result.spent.usd - counts.usd
+    total = f", ${result.spent.usd:.4f} in all executions" if before > 0 else ""
     return (
         f"{counts.made} calls made, {counts.memoised} answered from the memo, {counts.failed} failed, "
-        f"{counts.retries} retries; {least}${counts.usd:.4f}{unpriced}"
+        f"{counts.retries} retries; {least}${counts.usd:.4f}{unpriced}{total}"
     )
 
 

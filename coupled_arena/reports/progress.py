@@ -12,7 +12,7 @@ from rich.text import Text
 
 from coupled_arena.records import Battle
 from coupled_arena.reports.console import printable
-from coupled_arena.tournaments.events import BattleEnded, CallAnswered, Event, RoundOpened, RunOpened
+from coupled_arena.tournaments.events import BattleEnded, CallAnswered, CallWaits, Event, RoundOpened, RunOpened
 
 SECONDS_BETWEEN_LINES = 5.0
 LONGEST_REMARK = 300
@@ -33,6 +33,7 @@ class Progress:
         self.usd = 0.0
         self.unpriced: set[str] = set()
         self.began = self.spoken = clock()
+        self.quiet: dict[str, float] = {}
         self.bar: Bar | None = None
         self.task: TaskID | None = None
 
@@ -77,6 +78,15 @@ class Progress:
             case CallAnswered(call, reply, memoised):
                 self._count(call.model.name, reply.cost, reply.retries, memoised=memoised)
                 self._step()
+            case CallWaits(model, seconds, reason):
+                self._wait(model.name, seconds, reason)
+
+    def _wait(self, model: str, seconds: float, reason: str) -> None:
+        # Many calls of one model wait for the same thing: it is said once for as long as it lasts.
+        now = self.clock()
+        if now >= self.quiet.get(model, now):
+            self.quiet[model] = now + max(seconds, SECONDS_BETWEEN_LINES)
+            self._say(f"{model}: waits {seconds:.0f} s: {reason}")
 
     def _count(self, model: str, cost: float | None, retries: int, *, memoised: bool) -> None:
         if memoised:

@@ -5,13 +5,20 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from coupled_arena.agents.base import BaseChatAgent
-from coupled_arena.errors import ConfigurationError, ConversationError, ListenerFailed, ModelError, StoreError
+from coupled_arena.errors import (
+    BudgetReached,
+    ConfigurationError,
+    ConversationError,
+    ListenerFailed,
+    ModelError,
+    StoreError,
+)
 from coupled_arena.protocols import Agenda, Observer, converse
 
 ResultT = TypeVar("ResultT")
 
-RUNS_END = (StoreError, ModelError, ConfigurationError, ListenerFailed)
-"""Faults of this machine or of its user: they end the run, while a fault of a seat only makes its battle void."""
+RUNS_END = (BudgetReached, StoreError, ModelError, ConfigurationError, ListenerFailed)
+"""Bounds and faults that end the run, while a fault of a seat only makes its battle void."""
 
 
 async def hold(
@@ -24,6 +31,7 @@ async def hold(
     """Hold one conversation; see `protocols.converse`.
 
     Raises:
+        BudgetReached: nothing more may be spent.
         StoreError: an answer could not be kept; the run cannot go on.
         ModelError: a model cannot be used on this machine; the run cannot go on.
         ConfigurationError: something was asked for that cannot be done; the run cannot go on.

@@ -5,27 +5,28 @@ import platform
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from coupled_arena.errors import ListenerFailed
+from coupled_arena.errors import BudgetReached, ListenerFailed
 from coupled_arena.models.calls import Backend, Call, Reply
-from coupled_arena.models.gateway import Gateway
-from coupled_arena.models.model import Kind
+from coupled_arena.models.gateway import Gateway, WaitListener
+from coupled_arena.models.model import Kind, Model
 from coupled_arena.prompts import PromptSet, load_prompts
 from coupled_arena.protocols import Observer
 from coupled_arena.tournaments.checks import HERE, check
 from coupled_arena.tournaments.database import MEMORY
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.estimate import battles_of
-from coupled_arena.tournaments.events import CallAnswered, Event, Listener, RunOpened
+from coupled_arena.tournaments.events import CallAnswered, CallWaits, Event, Listener, RunOpened
 from coupled_arena.tournaments.panels import AuthorOf, panel
 from coupled_arena.tournaments.questions import gather
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.result import Result
+from coupled_arena.tournaments.run_store import RunStore
 from coupled_arena.tournaments.runner import Runner
 from coupled_arena.tournaments.seating import Seating
 from coupled_arena.tournaments.store import Store
@@ -59,6 +60,7 @@ async def play(
 
     Raises:
         ConfigurationError: the definition cannot be played; raised before the first call.
+        BudgetReached: the run stopped because its budget is spent; holds the `Result` of what was played.
         StoreError: the store cannot be used.
         ListenerFailed: a listener or observer raised.
         ModelError: a local model failed, or nobody supplied a question.
@@ -71,38 +73,67 @@ async def play(
         prompts = load_prompts(tournament.prompt_set).with_actions(
             *sorted({seat.tag for seat in tournament.roles.values()})
         )
+        gateway.on_wait = _waits(listeners)
+        gateway.on_reply = _reporter(listeners)
         with opened(store) as (written, read):
             digest = tournament.digest(prompts.digest, *file_digests(tournament))
             with written.open_run(digest, tournament.name, tournament.document(), manifest(tournament, prompts)) as run:
-                gateway.memo = run
-                gateway.on_reply = _reporter(listeners)
-                battles, _ = battles_of(tournament)
-                for listener in listeners:
-                    listener(RunOpened(run.id, battles))
-                seating = Seating(tournament, gateway, prompts)
-                asked = await gather(tournament, seating, prompts)
-                for question in asked.questions:
-                    run.save_question(question)
-                run.save_rejected(asked.rejected)
-                runner = Runner(tournament, seating, prompts, asked.questions, listeners, observers, keeper=run)
-                played = await runner.play()
-                run.drop_unsaved()
-                known = (*asked.caveats, *caveats(tournament, seating.author_of))
-                run.finish("finished", known)
+                gateway.memo, gateway.spent_before = run, run.reader.spent
                 source = StoredRun(read, run.id)
                 if store is None:
                     # A store in memory lives as long as whatever reads it.
                     weakref.finalize(source, written.close)
-                return Result(
-                    run=run.id,
-                    tournament=tournament,
-                    questions=asked.questions,
-                    battles=played.battles,
-                    ratings=played.ratings,
-                    counts=gateway.counts,
-                    caveats=known,
-                    source=source,
-                )
+                try:
+                    return await _played(tournament, gateway, prompts, run, source, listeners, observers)
+                except BudgetReached as stop:
+                    await gateway.drain()
+                    stop.result = _stopped(tournament, gateway, run, source)
+                    raise
+
+
+async def _played(
+    tournament: Tournament,
+    gateway: Gateway,
+    prompts: PromptSet,
+    run: RunStore,
+    source: "StoredRun",
+    listeners: Sequence[Listener],
+    observers: Sequence[Observer],
+) -> Result:
+    """Play from the questions to the last round, and say what it came to."""
+    battles, _ = battles_of(tournament)
+    for listener in listeners:
+        listener(RunOpened(run.id, battles))
+    seating = Seating(tournament, gateway, prompts)
+    asked = await gather(tournament, seating, prompts)
+    for question in asked.questions:
+        run.save_question(question)
+    run.save_rejected(asked.rejected)
+    runner = Runner(tournament, seating, prompts, asked.questions, listeners, observers, keeper=run)
+    played = await runner.play()
+    run.drop_unsaved()
+    known = (*asked.caveats, *caveats(tournament, seating.author_of))
+    run.finish("finished", known)
+    return Result(
+        run=run.id,
+        tournament=tournament,
+        questions=asked.questions,
+        battles=played.battles,
+        ratings=played.ratings,
+        counts=gateway.counts,
+        spent=gateway.spent,
+        caveats=known,
+        source=source,
+    )
+
+
+def _stopped(tournament: Tournament, gateway: Gateway, run: RunStore, source: "StoredRun") -> Result:
+    """Say what a run came to that stopped at its budget, and what is missing."""
+    kept = Result.of(run.reader, source=source)
+    most, _ = battles_of(tournament)
+    missing = f"{len(kept.battles)} of at most {most} battles were played when budget.{gateway.stopped}"
+    run.finish("interrupted", [missing])
+    return replace(kept, tournament=tournament, counts=gateway.counts, spent=gateway.spent, caveats=(missing,))
 
 
 def caveats(tournament: Tournament, author_of: AuthorOf) -> tuple[str, ...]:
@@ -151,6 +182,8 @@ def opened(store: Store | Path | str | None) -> Iterator[tuple[Store, Store | Pa
         kept = Store(MEMORY)
         try:
             yield kept, kept
+        except BudgetReached:
+            raise
         except BaseException:
             kept.close()
             raise
@@ -197,5 +230,16 @@ def _reporter(listeners: Sequence[Listener]) -> Callable[[Call, Reply, bool], No
     def report(call: Call, reply: Reply, memoised: bool) -> None:
         for listener in listeners:
             listener(CallAnswered(call, reply, memoised))
+
+    return report
+
+
+def _waits(listeners: Sequence[Listener]) -> WaitListener | None:
+    if not listeners:
+        return None
+
+    def report(model: Model, seconds: float, reason: str) -> None:
+        for listener in listeners:
+            listener(CallWaits(model, seconds, reason))
 
     return report

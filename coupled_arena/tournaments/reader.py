@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Table, and_, select
+from sqlalchemy import Connection, Table, and_, func, select
 
+from coupled_arena.models.calls import Spent
 from coupled_arena.records import Battle, Question
 from coupled_arena.tournaments import schema
 from coupled_arena.tournaments.columns import FRAMES, ColumnKind, FrameName
@@ -62,6 +63,19 @@ class RunReader:
     def status(self) -> str:
         """What became of the run, as last written."""
         return str(self._run_column("status"))
+
+    @property
+    def spent(self) -> Spent:
+        """What the run has paid for: its calls but those whose answer another run paid for."""
+        call = schema.calls.c
+        tokens = call.prompt_tokens + call.completion_tokens
+        with decoded(self.where):
+            usd, read, calls = self._connection.execute(
+                select(func.total(call.cost), func.coalesce(func.sum(tokens), 0), func.count()).where(
+                    call.run == self.id, call.reused_from.is_(None)
+                )
+            ).one()
+        return Spent(usd, read, calls)
 
     @property
     def name(self) -> str:

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from coupled_arena.models.calls import Counts
+from coupled_arena.models.calls import Counts, Spent
 from coupled_arena.ratings import RatingInput, Ratings, rate
 from coupled_arena.ratings.result import Prior
 from coupled_arena.records import SHARING_ORDER, Battle, Question
@@ -83,14 +83,16 @@ class Result:
     """The final ratings, with covariance and prior."""
     counts: Counts
     """Calls of this invocation."""
+    spent: Spent
+    """What the run has paid for in all its executions; answers of other runs cost it nothing."""
     caveats: tuple[str, ...]
     """What a reader of the leaderboard must know."""
     source: Source = field(repr=False, compare=False)
     """Opens what the store holds of the run."""
 
     @classmethod
-    def of(cls, run: RunReader) -> "Result":
-        """Return the result of a stored run as far as it was played; its store must stay open."""
+    def of(cls, run: RunReader, *, source: Source | None = None) -> "Result":
+        """Return the result of a stored run as far as it was played; without a `source` its store must stay open."""
         tournament = Tournament.stored(run.definition)
         battles = run.load_battles()
         return cls(
@@ -100,8 +102,9 @@ class Result:
             battles=battles,
             ratings=rated(tournament, battles),
             counts=Counts(),
+            spent=run.spent,
             caveats=run.caveats if run.status == "finished" else ("the run is not finished", *run.caveats),
-            source=lambda: nullcontext(run),
+            source=source or (lambda: nullcontext(run)),
         )
 
     @property
@@ -140,7 +143,7 @@ class Result:
         return {sharing: found[sharing] for sharing in SHARING_ORDER if found[sharing]}
 
     def document(self) -> dict[str, Any]:
-        """Return the result as plain data, the same in every execution but for the run's id and the calls."""
+        """Return the result as plain data, the same in every execution but for the run's id, the calls and the cost."""
         settled = self.ratings.settled()
         return {
             "run": self.run,
@@ -161,7 +164,11 @@ class Result:
             ],
             "battles": self.counted(),
             "calls": {"made": self.counts.made, "memoised": self.counts.memoised, "failed": self.counts.failed},
-            "cost": {"usd": round(self.counts.usd, 6), "unpriced_models": sorted(self.counts.unpriced)},
+            "cost": {
+                "usd": round(self.counts.usd, DIGITS),
+                "run_usd": round(self.spent.usd, DIGITS),
+                "unpriced_models": sorted(self.counts.unpriced),
+            },
             "prior": self.ratings.prior,
             "multiplicity": settled[0].multiplicity if settled else None,
             "sharing": self.shared(),
