@@ -19,7 +19,7 @@ LONGEST_REMARK = 300
 
 
 class Progress:
-    """A listener that shows battles, calls, cost, retries and time left, and every fault as it happens.
+    """A listener that shows battles, calls, cost, retries and time left, and every fault when it first happens.
 
     Args:
         console: where to write; a bar if it is a terminal, else a line every few seconds and one per round.
@@ -34,6 +34,7 @@ class Progress:
         self.unpriced: set[str] = set()
         self.began = self.spoken = clock()
         self.quiet: dict[str, float] = {}
+        self.said: set[str] = set()
         self.bar: Bar | None = None
         self.task: TaskID | None = None
 
@@ -73,7 +74,10 @@ class Progress:
             case BattleEnded(battle):
                 self.done += 1
                 for remark in remarks(battle):
-                    self._say(remark)
+                    # What a provider does not answer it will not answer a hundred times over.
+                    if remark not in self.said:
+                        self.said.add(remark)
+                        self._say(f"{battle.id}: {remark}")
                 self._step()
             case CallAnswered(call, reply, memoised):
                 self._count(call.model.name, reply.cost, reply.retries, memoised=memoised)
@@ -126,17 +130,17 @@ class Progress:
 
 
 def remarks(battle: Battle) -> list[str]:
-    """Return what went wrong in a battle, one line each, with the provider's words."""
+    """Return what went wrong in a battle, one line each, with the provider's words but not the battle's id."""
     lines = []
     if battle.decision.status != "decided":
-        lines.append(f"{battle.id}: {battle.decision.status}: {battle.decision.reason}")
+        lines.append(f"{battle.decision.status}: {battle.decision.reason}")
     lines += [
-        f"{battle.id}: {turn.speaker}, step {turn.step}: {turn.outcome}: {turn.detail}"
+        f"{turn.speaker}, step {turn.step}: {turn.outcome}: {turn.detail}"
         for turn in battle.turns
         if turn.speaker not in ("A", "B") and not turn.answered
     ]
     lines += [
-        f"{battle.id}: judge {opinion.judge}, stage {opinion.stage}: {opinion.status}: {opinion.detail}"
+        f"judge {opinion.judge}, stage {opinion.stage}: {opinion.status}: {opinion.detail}"
         for opinion in battle.opinions
         if opinion.status not in ("valid", "not asked")
     ]

@@ -17,6 +17,7 @@ from coupled_arena.models.gateway import Gateway, WaitListener
 from coupled_arena.models.model import Kind, Model
 from coupled_arena.prompts import PromptSet, load_prompts
 from coupled_arena.protocols import Observer
+from coupled_arena.tournaments.caveats import fault_caveats
 from coupled_arena.tournaments.checks import HERE, check
 from coupled_arena.tournaments.database import MEMORY
 from coupled_arena.tournaments.definition import Tournament
@@ -112,7 +113,7 @@ async def _played(
     runner = Runner(tournament, seating, prompts, asked.questions, listeners, observers, keeper=run)
     played = await runner.play()
     run.drop_unsaved()
-    known = (*asked.caveats, *caveats(tournament, seating.author_of))
+    known = (*asked.caveats, *caveats(tournament, seating.author_of), *fault_caveats(played.battles))
     run.finish("finished", known)
     return Result(
         run=run.id,

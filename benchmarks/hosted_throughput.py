@@ -1,0 +1,117 @@
+"""500 concurrent calls over HTTP: the gateway against the bare OpenAI client in one run, and memory over 20,000 calls.
+
+The fake provider runs in a process of its own. Bars: every call answered, 500 really in flight at once, memory flat
+after the first 5,000 calls.
+"""
+
+import asyncio
+import gc
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import openai
+
+import coupled_arena as ca
+from coupled_arena.coupling import Sampling
+from coupled_arena.models.calls import Call, Message, Reply
+from coupled_arena.models.hosted import HostedBackend
+
+CONCURRENT = 500
+COMPARED = 4_000
+CALLS = 20_000
+WARM_UP = 500
+PAGE = os.sysconf("SC_PAGE_SIZE")
+KEY = "fake-key"
+
+
+@contextmanager
+def provider() -> Iterator[str]:
+    """Run a fake provider in another process and yield its address."""
+    arguments = [sys.executable, "-m", "coupled_arena.testing", "ada=Forty-two.", "--key", KEY]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as process:
+        lines = iter(process.stdout or ())
+        try:
+            yield next(line for line in lines if "BASE" in line).partition("=")[2].strip().strip("'\"")
+        finally:
+            process.terminate()
+
+
+def megabytes() -> float:
+    """Return the resident memory of this process."""
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE / 1e6
+
+
+async def timed(ask: Callable[[int], Awaitable[object]], calls: range) -> float:
+    """Make calls, `CONCURRENT` at once, and return how many were answered in a second."""
+    free = asyncio.Semaphore(CONCURRENT)
+
+    async def one(number: int) -> None:
+        async with free:
+            await ask(number)
+
+    began = time.perf_counter()
+    await asyncio.gather(*(one(number) for number in calls))
+    return len(calls) / (time.perf_counter() - began)
+
+
+async def main() -> None:
+    """Measure and print."""
+    with provider() as url:
+        os.environ["THROUGHPUT_API_KEY"] = KEY
+        model = ca.Model("ada", "openai/ada", api_base=url, api_key_env="THROUGHPUT_API_KEY")
+        bounds = httpx.Limits(max_connections=CONCURRENT, max_keepalive_connections=CONCURRENT)
+        bare = openai.AsyncOpenAI(
+            base_url=url, api_key=KEY, max_retries=0, http_client=httpx.AsyncClient(limits=bounds, timeout=120)
+        )
+        backend = HostedBackend()
+        outcomes: dict[str, int] = {}
+
+        async def through_client(number: int) -> object:
+            return await bare.chat.completions.create(
+                model="ada", messages=[{"role": "user", "content": f"question {number}"}], max_tokens=50, seed=number
+            )
+
+        def call(number: int) -> Call:
+            noise = number.to_bytes(16, "big")
+            return Call(model, (Message("user", f"question {number}"),), Sampling(), 50, noise)
+
+        async def straight(number: int) -> Reply:
+            reply = await backend.complete(call(number))
+            outcomes[reply.outcome] = outcomes.get(reply.outcome, 0) + 1
+            return reply
+
+        async with ca.Gateway(backends={"hosted": backend}) as gateway:
+
+            async def through_gateway(number: int) -> Reply:
+                reply = await gateway.reply(call(number))
+                outcomes[reply.outcome] = outcomes.get(reply.outcome, 0) + 1
+                return reply
+
+            await timed(through_client, range(WARM_UP))
+            await timed(through_gateway, range(WARM_UP))
+            rates: dict[str, list[float]] = {"openai client": [], "gateway": []}
+            for part in range(2):
+                numbers = range(10**6 * (part + 1), 10**6 * (part + 1) + COMPARED // 2)
+                rates["openai client"].append(await timed(through_client, numbers))
+                rates["gateway"].append(await timed(through_gateway, numbers))
+            for name, found in rates.items():
+                print(f"{name:14} {min(found):6.0f} to {max(found):6.0f} calls/s, {CONCURRENT} at once")
+            print(f"ratio          {sum(rates['gateway']) / sum(rates['openai client']):6.2f}")
+        # Without the gateway's memo, which keeps every answer of a run that has no store.
+        before = megabytes()
+        for first in range(0, CALLS, CALLS // 4):
+            await timed(straight, range(10**8 + first, 10**8 + first + CALLS // 4))
+            print(f"after {first + CALLS // 4:6} calls: {megabytes():6.1f} MB (before: {before:.1f})")
+        print(f"outcomes: {outcomes}")
+        await bare.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

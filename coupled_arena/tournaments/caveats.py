@@ -1,0 +1,55 @@
+"""What providers failed to answer, as sentences for the reader of a leaderboard."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from coupled_arena.protocols.script import DEBATERS
+from coupled_arena.records import Battle
+
+LONGEST_WORDS = 160
+"""Most characters of a provider's words that are quoted."""
+
+
+def fault_caveats(battles: Sequence[Battle]) -> tuple[str, ...]:
+    """Return which models and judges gave no answer, how often, and what their providers said most often."""
+    return (*_debaters(battles), *_judges(battles))
+
+
+def _debaters(battles: Sequence[Battle]) -> Iterator[str]:
+    """Models whose failures made battles void."""
+    played: Counter[str] = Counter()
+    void: Counter[str] = Counter()
+    words: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for battle in battles:
+        played.update((battle.a, battle.b))
+        if battle.decision.status != "void":
+            continue
+        failed = {t.model: t for t in battle.turns if t.speaker in DEBATERS and t.outcome in ("failed", "timeout")}
+        void.update(failed)
+        for model, turn in failed.items():
+            words[model][f"{turn.outcome}: {turn.detail}"] += 1
+    for model in sorted(void):
+        share = f"{void[model]} of its {played[model]} battles are void"
+        yield f"{model}: {share}, because it gave no answer ({_most(words[model])})"
+
+
+def _judges(battles: Sequence[Battle]) -> Iterator[str]:
+    """Judges whose calls failed."""
+    asked: Counter[str] = Counter()
+    failed: Counter[str] = Counter()
+    words: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for battle in battles:
+        for opinion in battle.opinions:
+            asked[opinion.judge] += 1
+            if opinion.status == "failed":
+                failed[opinion.judge] += 1
+                words[opinion.judge][opinion.detail or "no answer"] += 1
+    for judge in sorted(failed):
+        yield f"judge {judge}: {failed[judge]} of {asked[judge]} opinions failed ({_most(words[judge])})"
+
+
+def _most(words: Counter[str]) -> str:
+    """Return the most frequent words, of equally frequent ones the first by alphabet, and how many others there are."""
+    said = min(words, key=lambda text: (-words[text], text))
+    shown = said if len(said) <= LONGEST_WORDS else f"{said[:LONGEST_WORDS]}…"
+    return shown if len(words) == 1 else f"{shown}; and {len(words) - 1} other reasons"
