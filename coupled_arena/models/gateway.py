@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
-from coupled_arena.errors import BudgetReached
+from coupled_arena.errors import BudgetReached, ModelError
 from coupled_arena.models.budget import Budget
 from coupled_arena.models.calls import Abilities, Backend, Call, Counts, Memo, Reply, Spent
 from coupled_arena.models.encoding import storable
@@ -23,6 +23,23 @@ WaitListener = Callable[[Model, float, str], None]
 """Told when a call has to wait: the model, for how many seconds at least, and why."""
 
 
+
+class Speaker(Protocol):
+    """Answers a call in place of a backend: an agent of the user's, in its seat."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether its answer is a call of its own, to be kept and counted, or made of other calls of this gateway.
+
+        Asked before it speaks, for what is likely, and afterwards, for what was.
+        """
+        ...
+
+    async def complete(self, call: Call) -> Reply:
+        """Answer the call."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class _Route:
     backend: Backend
@@ -32,6 +49,7 @@ class _Route:
 @dataclass(slots=True)
 class _Flight:
     task: asyncio.Task[Reply]
+    whole: bool = True
     waiters: int = 0
 
 
@@ -103,10 +121,11 @@ class Gateway:
         self._routes: dict[Model, _Route] = {}
         self._flights: dict[bytes, _Flight] = {}
         self._tasks: set[asyncio.Task[Reply]] = set()
+        self._turns: set[asyncio.Task[Reply]] = set()
         self._retried: dict[bytes, bytes] = {}
 
-    async def reply(self, call: Call) -> Reply:
-        """Return the answer to a call.
+    async def reply(self, call: Call, speaker: Speaker | None = None) -> Reply:
+        """Return the answer to a call, from the memo or from its model, or from whoever speaks in its place.
 
         Equal calls in flight share one request, and cancelling one waiter leaves the others their answer; the request
         itself is cancelled when nobody waits any more. What the backend raises, every waiter gets.
@@ -119,20 +138,16 @@ class Gateway:
         """
         route = self._route(call.model)
         key = call.key(route.identity)
-        flight = self._flights.get(key)
-        if flight is None:
-            call, asked, stored = self._recall(call, key, route)
-            if stored is not None:
-                self._note(call, stored, memoised=True)
-                return stored
-            flight = self._take_off(call, key, asked, route)
-            memoised = False
-        else:
-            memoised = True
-        reply = await self._land(key, flight)
-        if memoised:
-            self._note(call, reply, memoised=True)
-        return reply
+        while (flight := self._flights.get(key)) is not None:
+            reply = await self._land(key, flight)
+            if flight.whole:
+                self._note(call, reply, memoised=True)
+                return reply
+        call, asked, stored = self._recall(call, key, route)
+        if stored is not None:
+            self._note(call, stored, memoised=True)
+            return stored
+        return await self._land(key, self._take_off(call, key, asked, route, speaker))
 
     def abilities(self, model: Model) -> Abilities:
         """Return what a model can be asked for beyond a plain chat; loads no weights."""
@@ -144,6 +159,10 @@ class Gateway:
         Asks no provider, but may work on this machine's files for seconds (see `Backend.problems`).
         """
         return self._backend(model.kind).problems(model)
+
+    def use(self, kind: Kind, backend: Backend) -> None:
+        """Reach a kind of model by this backend from now on."""
+        self._backends[kind] = backend
 
     def identity(self, model: Model) -> str:
         """Return what a model string stands for (weights, world, address); loads no weights."""
@@ -157,14 +176,15 @@ class Gateway:
 
     async def drain(self) -> None:
         """Wait for the calls in flight, so that what they cost is not lost; their answers are in the memo then."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)
+        while flying := self._tasks | self._turns:
+            await asyncio.wait(flying)
 
     async def aclose(self) -> None:
         """Cancel what is in flight and let go of connections and weights."""
-        for task in self._tasks:
+        flying = self._tasks | self._turns
+        for task in flying:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*flying, return_exceptions=True)
         for backend in self._backends.values():
             await backend.aclose()
         self._routes.clear()
@@ -214,11 +234,14 @@ class Gateway:
             return call, asked, newest
         return attempt, further, None
 
-    def _take_off(self, call: Call, key: bytes, asked: bytes, route: _Route) -> _Flight:
-        self._afford()
-        task = asyncio.get_running_loop().create_task(self._ask(call, key, asked, route.backend))
-        flight = self._flights[key] = _Flight(task)
-        self._tasks.add(task)
+    def _take_off(self, call: Call, key: bytes, asked: bytes, route: _Route, speaker: Speaker | None) -> _Flight:
+        whole = speaker is None or speaker.whole
+        if whole:
+            self._afford()
+        task = asyncio.get_running_loop().create_task(self._ask(call, key, asked, route.backend, speaker))
+        flight = self._flights[key] = _Flight(task, whole)
+        # A turn that is made of calls is no call: these are counted themselves.
+        (self._tasks if whole else self._turns).add(task)
         task.add_done_callback(self._landed)
         return flight
 
@@ -233,20 +256,24 @@ class Gateway:
 
     def _landed(self, task: asyncio.Task[Reply]) -> None:
         self._tasks.discard(task)
+        self._turns.discard(task)
         if not task.cancelled():
             # Where every waiter was cancelled nobody else retrieves it, and asyncio would complain at collection.
             task.exception()
 
-    async def _ask(self, call: Call, key: bytes, asked: bytes, backend: Backend) -> Reply:
+    async def _ask(self, call: Call, key: bytes, asked: bytes, backend: Backend, speaker: Speaker | None) -> Reply:
+        flight = self._flights[key]
         try:
             began = self._clock()
-            reply = _encodable(await backend.complete(call))
+            reply = _encodable(await (speaker or backend).complete(call))
+            flight.whole = speaker is None or speaker.whole
+            if not flight.whole:
+                return reply
             if not reply.latency:
                 reply = reply.model_copy(update={"latency": self._clock() - began})
             self.memo.remember(asked, call, reply)
         finally:
-            flight = self._flights.get(key)
-            if flight is not None and flight.task is asyncio.current_task():
+            if self._flights.get(key) is flight:
                 del self._flights[key]
         if not reply.answered:
             self._retried[key] = asked
@@ -259,7 +286,7 @@ class Gateway:
             return await asyncio.shield(flight.task)
         except asyncio.CancelledError:
             # A run that stops at its budget has paid for the calls in flight, and waits for them (`drain`).
-            if flight.waiters == 1 and not self.stopped and flight.task.cancel():
+            if flight.waiters == 1 and not (self.stopped and flight.whole) and flight.task.cancel():
                 # At once: a call that arrives before the task has noticed must not join it.
                 self._flights.pop(key, None)
             raise
@@ -296,6 +323,8 @@ def default_backend(
         from coupled_arena.models.local.backend import LocalBackend
 
         return LocalBackend()
+    if kind == "agent":
+        raise ModelError("an agent plays in the tournament that names it in `agents`, and cannot be asked without one")
     from coupled_arena.models.hosted import HostedBackend
 
     return HostedBackend(limits=limits, on_wait=on_wait)

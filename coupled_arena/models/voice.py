@@ -60,6 +60,8 @@ class Voice:
         stop: Sequence[str] = (),
         choices: Sequence[str] = (),
         schema: dict[str, Any] | None = None,
+        tools: Sequence[dict[str, Any]] = (),
+        tool_choice: str = "",
     ) -> Reply:
         """Ask the model and return its reply.
 
@@ -72,6 +74,8 @@ class Voice:
             stop: strings that end the reply.
             choices: strings of which the reply is one, for models that can.
             schema: JSON schema of the reply, for models that can.
+            tools: functions the model may call, in OpenAI's form, for models that can.
+            tool_choice: `auto`, `none`, `required` or the name of a tool; empty leaves it to the provider.
         """
         call = Call(
             model=self.model,
@@ -84,5 +88,10 @@ class Voice:
             stop=tuple(stop),
             choices=tuple(choices),
             schema=schema,
+            tools=tuple(tools),
+            tool_choice=tool_choice,
         )
         return await self.gateway.reply(call)
+
+    async def close(self) -> None:
+        """Let go of what belongs to the conversation: nothing, since the gateway outlives it."""
