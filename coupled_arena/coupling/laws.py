@@ -103,7 +103,8 @@ class WinRates:
     @property
     def averages(self) -> Floats:
         """Mean probability of beating another model, shape (k,)."""
-        return self.wins.sum(axis=1) / (len(self.wins) - 1)
+        averages: Floats = self.wins.sum(axis=1) / (len(self.wins) - 1)
+        return averages
 
 
 def win_rates(laws: ArrayLike, scores: ArrayLike, *, coupled: bool, weights: ArrayLike | None = None) -> WinRates:
