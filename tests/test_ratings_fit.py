@@ -71,6 +71,10 @@ def test_two_models_have_the_closed_form_rating_and_standard_error() -> None:
     assert found.difference == pytest.approx(400 * math.log10(mean / (1 - mean)), abs=1e-7)
     error = math.sqrt(sum((score - mean) ** 2 for score in scores) / (len(scores) - 1) / len(scores))
     assert found.se == pytest.approx(POINTS * error / (mean * (1 - mean)), rel=1e-9)
+
+
+def test_several_models_have_intervals_of_so_many_standard_errors() -> None:
+    found = rated(simulated(np.random.default_rng(7), questions=10)).difference("m0", "m1")
     assert found.low is not None and found.high is not None
     assert (found.high - found.low) / 2 == pytest.approx(2.26215716 * (found.se or 0), rel=1e-7)
 

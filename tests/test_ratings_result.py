@@ -7,6 +7,8 @@ import pytest
 
 from coupled_arena.errors import RatingError
 from coupled_arena.ratings import Count, RatingInput, Ratings, rate
+from coupled_arena.ratings.result import Prior
+from coupled_arena.ratings.score import score_of
 from coupled_arena.ratings.table import Row
 from coupled_arena.records import Battle, Decision, Verdict
 
@@ -80,11 +82,48 @@ def test_a_model_without_a_battle_is_not_comparable() -> None:
     assert lines(ratings)[-1] == "b and idle are not comparable: not resolved: too few questions"
 
 
-def test_all_ties_are_level_without_an_interval() -> None:
+def test_all_ties_of_three_models_are_level_without_an_interval() -> None:
+    pairs = (("a", "b"), ("a", "c"), ("b", "c"))
+    ratings = rated([(*pair, 0.5, 1.0, question) for question in range(20) for pair in pairs])
+    assert ratings.ratings == (1000.0, 1000.0, 1000.0)
+    assert ratings.se == ratings.low == ratings.high == (None, None, None)
+    assert lines(ratings)[0] == "a leads b by 0: not resolved: too few questions"
+
+
+def test_all_ties_of_two_models_are_level_within_an_interval() -> None:
     ratings = rated([("a", "b", 0.5, 1.0, question) for question in range(20)])
     assert ratings.ratings == (1000.0, 1000.0)
-    assert ratings.se == ratings.low == ratings.high == (None, None)
-    assert lines(ratings) == ["a leads b by 0: not resolved: too few questions"]
+    assert lines(ratings) == ["a leads b by 0 [-49, 49]: not resolved"]
+
+
+def test_two_models_have_the_interval_of_their_score_everywhere() -> None:
+    table = RatingInput.from_rows(mixed("a", "b", 40, 0.675))
+    score, ratings = score_of(table, "a", "b"), rate(table, prior="weak")
+    assert ratings.score == score
+    (pair,), found, turned = ratings.settled(), ratings.difference("a", "b"), ratings.difference("b", "a")
+    ends = [400 * math.log10(end / (1 - end)) for end in (score.low or 0, score.high or 0)]
+    assert [found.low, found.high] == [pair.low, pair.high] == pytest.approx(ends)
+    assert [turned.high, turned.low] == pytest.approx([-end for end in ends])
+    assert [ratings.low[0], ratings.high[0]] == pytest.approx([1000 + end / 2 for end in ends])
+    assert [ratings.high[1], ratings.low[1]] == pytest.approx([1000 - end / 2 for end in ends])
+    assert (pair.resolved, pair.more_questions) == (score.settled, score.more_questions) == (True, 0)
+
+
+@pytest.mark.parametrize("prior", ["weak", 0.0])
+@pytest.mark.parametrize(("questions", "ending"), [(5, ": not resolved: about 2 more questions"), (7, ": resolved")])
+def test_a_clean_sweep_of_two_models_has_an_interval_that_is_open_on_one_side(
+    prior: Prior, questions: int, ending: str
+) -> None:
+    ratings = rated(won("b", "a", questions), prior=prior)
+    (pair,) = ratings.settled()
+    assert pair.line.endswith(ending)
+    assert "∞" in pair.line
+    assert (pair.low is None) is not (pair.high is None)
+    assert pair.line.startswith("b leads a by" if prior else "a trails b [")
+    found = ratings.difference("b", "a")
+    assert found.low is not None and found.high is None and found.se is None
+    assert (found.low > 0) is pair.resolved
+    assert (ratings.high[1], ratings.low[0]) == (None, None)
 
 
 def test_no_battles_make_an_empty_result() -> None:
@@ -157,8 +196,8 @@ def test_a_close_race_says_how_many_more_questions_would_settle_it() -> None:
     assert not rated(mixed("a", "b", needed - 32, share)).settled()[0].resolved
 
 
-def test_a_dead_heat_asks_for_finitely_many_questions() -> None:
-    (pair,) = rated(mixed("a", "b")).settled()
+def test_a_dead_heat_of_three_models_asks_for_finitely_many_questions() -> None:
+    pair, _ = rated([*mixed("a", "b"), *mixed("b", "c"), *mixed("a", "c")]).settled()
     assert pair.difference == pytest.approx(0)
     assert not pair.resolved
     assert (pair.more_questions or 0) > 10_000

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from coupled_arena.errors import RatingError
 from coupled_arena.ratings.connectivity import Groups, comparable, components
 from coupled_arena.ratings.fit import fit, sandwich
-from coupled_arena.ratings.result import MEAN, POINTS, Count, Prior, Ratings, Ties, spread
+from coupled_arena.ratings.result import MEAN, POINTS, Count, Prior, Ratings, Ties, ends_of, spread
+from coupled_arena.ratings.score import score_of
 from coupled_arena.ratings.table import Cluster, RatingInput
 from coupled_arena.records import Battle
 
@@ -47,7 +48,7 @@ def rate(
         >>> [round(rating) for rating in ratings.ratings]
         [1095, 905]
         >>> ratings.settled()[0].line
-        'ada leads bob by 191 [-216, 598]: not resolved: about 13 more questions'
+        'ada leads bob by 191 [-144, 526]: not resolved: about 10 more questions'
     """
     virtual_ties = _virtual_ties(prior)
     _check(ties, cluster, level)
@@ -68,6 +69,11 @@ def rate(
         (None, None) if rating is None or reach is None else (rating - reach, rating + reach)
         for rating, (_, reach) in zip(ratings, spreads, strict=True)
     ]
+    score = score_of(table, *table.names, level=level) if len(table.names) == 2 else None
+    if score is not None and None not in ratings:
+        # Each of the two stands half of their difference from the mean.
+        both = (ends_of(score), ends_of(score.turned()))
+        ends = [(_beside_mean(low), _beside_mean(high)) for low, high in both]
     return Ratings(
         names=table.names,
         ratings=ratings,
@@ -87,6 +93,7 @@ def rate(
         iterations=fitted.iterations,
         clusters=table.clusters,
         counts=_counts(table),
+        score=score,
     )
 
 
@@ -119,6 +126,10 @@ def _fit_all(table: RatingInput, wins: NDArray[np.float64], groups: Groups, virt
                 degrees[member] = clusters - 1
     covariance.setflags(write=False)
     return _Fitted(tuple(within.tolist()), covariance, tuple(degrees), iterations, converged)
+
+
+def _beside_mean(difference: float | None) -> float | None:
+    return None if difference is None else MEAN + difference / 2
 
 
 def _virtual_ties(prior: Any) -> float:

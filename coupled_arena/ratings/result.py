@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coupled_arena.errors import RatingError
+from coupled_arena.ratings.score import Score
 from coupled_arena.ratings.student import t_quantile
 
 Ties = Literal["half"]
@@ -62,11 +63,11 @@ class Difference(NamedTuple):
     difference: float | None
     """Rating of a minus rating of b; None where the battles do not compare them and there is no prior."""
     low: float | None
-    """Lower end of the interval at the level of the ratings; None where there is no interval."""
+    """Lower end of the interval at the level of the ratings; None where there is no interval, or it is open below."""
     high: float | None
-    """Upper end of the interval; None where there is no interval."""
+    """Upper end of the interval; None where there is no interval, or it is open above."""
     se: float | None
-    """Standard error of the difference; None where there is no interval."""
+    """Standard error of the difference; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +81,14 @@ class Settled:
     difference: float | None
     """Rating of a minus rating of b; None where the battles do not compare them and there is no prior."""
     low: float | None
-    """Lower end of the interval, corrected for the number of pairs; None where there is no interval."""
+    """Lower end of the interval, corrected for the number of pairs; None where there is none, or it is open below."""
     high: float | None
-    """Upper end of the interval, corrected for the number of pairs; None where there is no interval."""
+    """Upper end of the interval, corrected for the number of pairs; None where there is none, or it is open above."""
     resolved: bool
     """Whether the interval excludes 0."""
     more_questions: int | None
-    """About how many more questions would resolve it, 0 if it is resolved; None where there is no interval."""
+    """About how many more questions would resolve it, 0 if it is resolved; None where there is no interval, or where
+    the only two models are level."""
     multiplicity: str
     """How the interval was corrected for the number of pairs."""
     by_prior: bool = False
@@ -94,21 +96,24 @@ class Settled:
 
     @property
     def line(self) -> str:
-        """One sentence that ends in `resolved` or `not resolved: ...`."""
-        if self.difference is None:
+        """One sentence that ends in `resolved` or `not resolved`, the latter with what is missing."""
+        known = self.low is not None or self.high is not None
+        if self.difference is None and not known:
             return f"{self.a} and {self.b} are not comparable: not resolved: too few questions"
-        verb = "trails" if self.difference < 0 else "leads"
-        line = f"{self.a} {verb} {self.b} by {abs(self.difference):.0f}"
-        if self.low is not None and self.high is not None:
-            sign = -1 if self.difference < 0 else 1
-            low, high = sorted((sign * self.low, sign * self.high))
-            line += f" [{low:.0f}, {high:.0f}]"
-        elif self.by_prior:
+        # Without a difference all battles went one way: towards the end that is open.
+        trails = self.low is None if self.difference is None else self.difference < 0
+        line = f"{self.a} {'trails' if trails else 'leads'} {self.b}"
+        if self.difference is not None:
+            line += f" by {abs(self.difference):.0f}"
+        if known:
+            low, high = -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
+            line += " [{}, {}]".format(*map(_end, (-high, -low) if trails else (low, high)))
+        if self.by_prior:
             line += ", finite by the prior alone"
         if self.resolved:
             return f"{line}: resolved"
         if self.more_questions is None:
-            return f"{line}: not resolved: too few questions"
+            return f"{line}: not resolved{'' if known else ': too few questions'}"
         return f"{line}: not resolved: about {self.more_questions} more question{'s' * (self.more_questions != 1)}"
 
 
@@ -127,9 +132,10 @@ class Ratings:
     se: tuple[float | None, ...]
     """Standard error of the rating; None where there is no interval."""
     low: tuple[float | None, ...]
-    """Lower end of the interval; None without one: clusters must outnumber models, battles must compare the model."""
+    """Lower end of the interval; None without one: clusters must outnumber models, battles must compare the model. With
+    two models also None for one that lost everything: its interval is open below."""
     high: tuple[float | None, ...]
-    """Upper end of the interval; None as `low`."""
+    """Upper end of the interval; None without one, and for one of two models that won everything."""
     within: tuple[float, ...]
     """Rating inside the model's comparable group, mean 1000 in each group; with a prior the rating itself."""
     covariance: NDArray[np.float64]
@@ -157,6 +163,8 @@ class Ratings:
     """Number of clusters (questions) with a rated battle."""
     counts: tuple[Count, ...]
     """Rated battles of each model."""
+    score: Score | None = None
+    """Where there are only two models, the score of the first, which their intervals come from; else None."""
 
     @property
     def ranking(self) -> tuple[str, ...]:
@@ -180,7 +188,8 @@ class Ratings:
 
         Intervals hold jointly over all pairs at the level of the ratings, by Bonferroni's inequality. The number of
         questions still needed takes the difference as it stands and lets its standard error shrink with the square
-        root of the number of questions; it is a guide, not a promise.
+        root of the number of questions; it is a guide, not a promise. Where there are only two models, interval and
+        number are those of their score, which a clean sweep does not rob of an interval.
         """
         ranking = self.ranking
         pairs = max(1, len(ranking) - 1)
@@ -191,7 +200,9 @@ class Ratings:
     def _settled(self, found: Difference, level: float, multiplicity: str) -> Settled:
         resolved, more = False, None
         degrees = self.degrees[self._index(found.a)]
-        if found.difference is not None and found.low is not None and found.high is not None and degrees:
+        if self.score is not None:
+            resolved, more = self.score.settled, self.score.more_questions
+        elif found.difference is not None and found.low is not None and found.high is not None and degrees:
             resolved = not found.low <= 0 <= found.high
             more = 0 if resolved else _more_clusters(found, degrees + 1, level)
         return Settled(
@@ -209,13 +220,14 @@ class Ratings:
     def _difference(self, a: str, b: str, level: float) -> Difference:
         first, second = self._index(a), self._index(b)
         compared = self._compared(a, b)
-        if not compared and not self.prior:
-            return Difference(a, b, None, None, None, None)
-        difference = self.within[first] - self.within[second]
+        difference = self.within[first] - self.within[second] if compared or self.prior else None
         covariance = self.covariance
         variance = covariance[first, first] + covariance[second, second] - 2 * covariance[first, second]
         se, reach = spread(float(variance), self.degrees[first] if compared else None, level)
-        if se is None or reach is None:
+        if self.score is not None and a != b:
+            low, high = ends_of(self.score if a == self.score.a else self.score.turned())
+            return Difference(a, b, difference, low, high, se)
+        if difference is None or reach is None:
             return Difference(a, b, difference, None, None, None)
         return Difference(a, b, difference, difference - reach, difference + reach, se)
 
@@ -252,6 +264,20 @@ class Ratings:
             groups = " | ".join(", ".join(group) for group in self.comparable)
             lines.append(f"comparable only within: {groups}")
         return "\n".join([head, *lines])
+
+
+def ends_of(score: Score) -> tuple[float | None, float | None]:
+    """Return the interval of a score as one of the difference in rating, in points; None where it is open."""
+    low, high = (_points(end) for end in (score.low, score.high))
+    return low, high
+
+
+def _points(share: float | None) -> float | None:
+    return None if share is None or not 0 < share < 1 else POINTS * math.log(share / (1 - share))
+
+
+def _end(points: float) -> str:
+    return f"{points:.0f}" if math.isfinite(points) else str(points).replace("inf", "∞")
 
 
 def spread(variance: float, degrees: int | None, level: float) -> tuple[float, float] | tuple[None, None]:

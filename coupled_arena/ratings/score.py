@@ -1,0 +1,164 @@
+"""How two models did against each other: the mean score of one of them, with an interval that holds in small samples.
+
+Wald intervals, such as those of a fitted strength, fail where they are needed most: near a clean sweep they are far too
+narrow, and at one they do not exist. Wilson's score interval has neither fault. It is carried over to battles that
+may end in ties and share questions by the effective number of questions: as many questions as it would take, each
+simply won or lost, to know the mean score as well (Korn and Graubard 1998, Survey Methodology 24).
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coupled_arena.errors import RatingError
+from coupled_arena.ratings.student import t_quantile
+from coupled_arena.ratings.table import RatingInput
+
+FEWEST = 3
+"""Questions from which on there is an interval: one more than there are models."""
+
+MOST = 10_000_000
+"""More questions than about this are not counted out."""
+
+_ROUNDING = 1e-9
+_SIGNIFICANT = 2
+_MANY = 100_000
+"""Degrees of freedom from which on the quantile no longer changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How one model did against another; a tie is half a win."""
+
+    a: str
+    """The model whose score it is."""
+    b: str
+    """The other model."""
+    wins: int
+    """Battles that a won, forfeits of b included."""
+    losses: int
+    """Battles that a lost, own forfeits included."""
+    ties: int
+    """Battles tied."""
+    questions: int
+    """Questions with a rated battle."""
+    share: float | None
+    """Mean score of a, in [0, 1]: its wins and half of its ties, by weight; None without a rated battle."""
+    low: float | None
+    """Lower end of the interval, in [0, 1]; None with fewer questions than `FEWEST`."""
+    high: float | None
+    """Upper end of the interval, in [0, 1]; None as `low`."""
+    settled: bool
+    """Whether the interval excludes one half."""
+    more_questions: int | None
+    """About how many more questions would settle it if the score stays as it is: 0 if it is settled; None where the
+    models are level, where there is no interval, or beyond `MOST`."""
+
+    @property
+    def battles(self) -> int:
+        """Rated battles, each counted once whatever its weight."""
+        return self.wins + self.losses + self.ties
+
+    def turned(self) -> "Score":
+        """Return the same battles as the score of the other model."""
+        share, low, high = (None if value is None else 1 - value for value in (self.share, self.high, self.low))
+        return replace(self, a=self.b, b=self.a, wins=self.losses, losses=self.wins, share=share, low=low, high=high)
+
+
+def score_of(table: RatingInput, a: str, b: str, *, level: float = 0.95) -> Score:
+    """Return how one model did against another in their own battles.
+
+    With p the mean score, n the effective number of questions and t the quantile of Student's distribution with one
+    degree of freedom less than there are questions, the interval holds every mean m with
+    `(p - m)^2 <= t^2 m (1 - m) / n` (Wilson 1927, Journal of the American Statistical Association 22). The spread that
+    n is estimated from counts one question won and one lost on top, so that a sweep or nothing but ties is no proof of
+    having no spread; where every question is simply won or lost, n is their number.
+
+    Args:
+        table: the battles; those of one cluster (question) may depend on each other in any way.
+        a: the model whose score it is.
+        b: the other model.
+        level: coverage of the interval, between 0 and 1.
+
+    Raises:
+        RatingError: the table has no model of this name.
+
+    Example:
+        >>> rows = [("ada", "bob", result, 1, question) for question, result in enumerate([1, 1, 0.5, 0, 1, 1, 1, 1])]
+        >>> score = score_of(RatingInput.from_rows(rows), "ada", "bob")
+        >>> f"{score.share:.2f} [{score.low:.2f}, {score.high:.2f}]", score.settled, score.more_questions
+        ('0.81 [0.43, 0.96]', False, 4)
+    """
+    for name in (a, b):
+        if name not in table.names:
+            raise RatingError(f"no model named {name!r} was rated; there are {', '.join(table.names)}")
+    first, second = table.names.index(a), table.names.index(b)
+    leading = (table.a == first) & (table.b == second)
+    own = leading | ((table.a == second) & (table.b == first))
+    result = np.where(leading, table.score, 1 - table.score)[own]
+    wins, losses, ties = (int(np.count_nonzero(result == value)) for value in (1.0, 0.0, 0.5))
+    if not len(result):
+        return Score(a, b, 0, 0, 0, 0, None, None, None, settled=False, more_questions=None)
+    weight, mean = _by_question(table, own, result)
+    share, questions = float(weight @ mean / weight.sum()), len(mean)
+    low = high = more = None
+    if questions >= FEWEST:
+        effective = _effective(weight * questions / weight.sum(), mean)
+        low, high = _wilson(share, effective, _t(questions, level))
+        more = _more(share, effective / questions, questions, level)
+    return Score(a, b, wins, losses, ties, questions, share, low, high, settled=more == 0, more_questions=more)
+
+
+def _by_question(
+    table: RatingInput, own: NDArray[np.bool_], result: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the weight and the mean score of every question, each of shape (questions,)."""
+    cluster, weights = table.cluster[own], table.weight[own]
+    weight = np.bincount(cluster, weights)
+    total = np.bincount(cluster, weights * result)
+    present = np.bincount(cluster) > 0
+    return weight[present], total[present] / weight[present]
+
+
+def _effective(weight: NDArray[np.float64], mean: NDArray[np.float64]) -> float:
+    """Return the effective number of questions; the weights of the questions have mean 1."""
+    questions = len(mean)
+    centre = float(weight @ mean + 1) / (questions + 2)
+    squares = float(weight**2 @ (mean - centre) ** 2) + centre**2 + (1 - centre) ** 2
+    return questions * centre * (1 - centre) * (questions + 2) / squares
+
+
+def _wilson(share: float, effective: float, t: float) -> tuple[float, float]:
+    z = t * t / effective
+    centre, reach = share + z / 2, math.sqrt(z * share * (1 - share) + z * z / 4)
+    # A clean sweep reaches to the very end, which the sums miss by their last digit.
+    return 0.0 if share == 0 else (centre - reach) / (1 + z), 1.0 if share == 1 else (centre + reach) / (1 + z)
+
+
+def _more(share: float, each: float, questions: int, level: float) -> int | None:
+    """Return about how many more questions settle it, each worth so many effective ones; rounded up to two digits."""
+    if abs(share - 0.5) < _ROUNDING:
+        return None
+
+    def settles(number: int) -> bool:
+        return each * number * (2 * share - 1) ** 2 > _t(number, level) ** 2
+
+    if settles(questions):
+        return 0
+    few, enough = questions, 2 * questions
+    while not settles(enough):
+        if enough > MOST:
+            return None
+        few, enough = enough, 2 * enough
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        few, enough = (few, middle) if settles(middle) else (middle, enough)
+    more = enough - questions
+    step = 10 ** max(0, len(str(more)) - _SIGNIFICANT)
+    return math.ceil(more / step) * step
+
+
+def _t(questions: int, level: float) -> float:
+    return t_quantile((1 + level) / 2, min(questions - 1, _MANY))
