@@ -6,7 +6,7 @@ from typing import Any
 
 from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import Response
-from autogen_agentchat.messages import BaseChatMessage
+from autogen_agentchat.messages import BaseChatMessage, TextMessage
 from autogen_core import CancellationToken
 
 from coupled_arena.agents.messages import Answer, Request
@@ -15,7 +15,7 @@ from coupled_arena.models.voice import Voice
 from coupled_arena.prompts import PromptSet
 from coupled_arena.records import Sharing, Usage, weakest
 
-__all__ = ["BaseChatAgent", "BaseChatMessage", "Tally", "VoicedAgent"]
+__all__ = ["BaseChatAgent", "BaseChatMessage", "CancellationToken", "Response", "Tally", "TextMessage", "VoicedAgent"]
 
 
 class VoicedAgent(BaseChatAgent):
@@ -53,6 +53,10 @@ class VoicedAgent(BaseChatAgent):
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
         """Forget the conversation."""
         del self.history[1 if self.system else 0 :]
+
+    async def close(self) -> None:
+        """Let go of what the voice holds for this conversation."""
+        await self.voice.close()
 
     @abstractmethod
     async def answer(self, request: Any) -> Answer:

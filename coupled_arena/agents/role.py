@@ -24,11 +24,14 @@ class Role(VoicedAgent):
 
     instructions: ClassVar[str] = ""
     """The system prompt."""
-    tag: ClassVar[str] = "note"
+    tag: str = "note"
     """Tag of the section this role says."""
 
-    def __init__(self, name: str, voice: Voice, prompts: PromptSet, *, system: str | None = None) -> None:
+    def __init__(
+        self, name: str, voice: Voice, prompts: PromptSet, *, system: str | None = None, tag: str | None = None
+    ) -> None:
         super().__init__(name, voice, prompts, system=self.instructions if system is None else system)
+        self.tag = self.tag if tag is None else tag
 
     async def speak(self, request: StepRequest) -> Reply:
         """Ask the model; override to ask differently or more than once."""

@@ -10,6 +10,9 @@ from coupled_arena.coupling import Sampling
 from coupled_arena.models.model import Model
 from coupled_arena.records import Outcome, Record, Sharing, Usage
 
+ANY_OBJECT: dict[str, Any] = {"type": "object"}
+"""The JSON schema of a reply that is any object."""
+
 
 class Message(NamedTuple):
     """One message of a chat."""

@@ -1,4 +1,4 @@
-"""A memo that lives in the process: for scripts, tests and runs without a store."""
+"""Memos that live in the process: for scripts, tests and runs without a store."""
 
 from coupled_arena.models.calls import Call, Reply
 
@@ -23,3 +23,19 @@ class MemoryMemo:
     def remember(self, key: bytes, call: Call, reply: Reply) -> None:
         """Store an answer; the first one for a key stays."""
         self.answers.setdefault(key, reply)
+
+
+class NoMemo:
+    """Remembers nothing: equal calls are made again.
+
+    Example:
+        >>> NoMemo().recall(b"key") is None
+        True
+    """
+
+    def recall(self, key: bytes) -> Reply | None:
+        """Return None."""
+        return None
+
+    def remember(self, key: bytes, call: Call, reply: Reply) -> None:
+        """Keep nothing."""

@@ -3,12 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from coupled_arena.agents.base import BaseChatMessage
-from coupled_arena.agents.debater import within_limit
 from coupled_arena.agents.messages import StepAnswer, StepRequest
 from coupled_arena.coupling import Dice
-from coupled_arena.prompts import PromptSet, Sealed, envelope, read_sections, seal
-from coupled_arena.protocols.bus import TurnRequest, Utterance
+from coupled_arena.prompts import PromptSet, Sealed, envelope, seal
+from coupled_arena.protocols.bus import TurnRequest, Utterance, said_as
 from coupled_arena.protocols.script import DEBATERS, Script
 from coupled_arena.records import DecisionStatus, Question, Section, Side, Turn
 
@@ -43,7 +41,6 @@ class BattleAgenda:
         models: name of the model in every seat the script has.
         prompts: the prompt set.
         dice: where the randomness of each step comes from.
-        tags: what an added role's untagged text is called, by role.
         hidden: actions that no other seat is shown.
         forfeits: whether a debater that gives no answer loses (`loss`) or makes the battle void (`void`).
     """
@@ -56,7 +53,6 @@ class BattleAgenda:
         prompts: PromptSet,
         dice: StepDice,
         *,
-        tags: Mapping[str, str] | None = None,
         hidden: tuple[str, ...] = HIDDEN_FROM_OPPONENT,
         forfeits: str = "loss",
     ) -> None:
@@ -65,7 +61,6 @@ class BattleAgenda:
         self.models = models
         self.prompts = prompts
         self.dice = dice
-        self.tags = tags or {}
         self.hidden = hidden
         self.forfeits = forfeits
         self.words = prompts.domain(question.domain).words
@@ -128,12 +123,7 @@ class BattleAgenda:
 
     def _turn(self, number: int, utterance: Utterance) -> Turn:
         step = self.script.steps[number - 1]
-        answer = utterance.message
-        if isinstance(answer, StepAnswer):
-            known = answer
-        else:
-            tag = None if step.speaker in DEBATERS else self.tags.get(step.speaker, step.speaker)
-            known = read_foreign(answer, step.requires, self._limit(number), self.prompts, tag=tag)
+        known = said_as(StepAnswer, utterance)
         return Turn(
             step=number,
             round=step.round,
@@ -166,25 +156,6 @@ class BattleAgenda:
 
 def _fault(turn: Turn) -> str:
     return f"{turn.outcome}: {turn.detail}" if turn.detail else turn.outcome
-
-
-def read_foreign(
-    message: BaseChatMessage, requires: tuple[str, ...], limit: int, prompts: PromptSet, *, tag: str | None
-) -> StepAnswer:
-    """Read the turn of an agent that knows nothing of ours from its text; all of it is `tag`, where there is one."""
-    text = message.to_text().strip()
-    whole = (Section(tag=tag, text=text),) if tag is not None and text else ()
-    found = read_sections(text, prompts.grammar) if tag is None else whole
-    sections, cut = within_limit(found, limit, prompts.grammar)
-    said = {section.tag for section in sections if section.text}
-    return StepAnswer(
-        source=message.source,
-        content=message.to_text(),
-        sections=sections,
-        outcome="ok" if said else "empty",
-        missing=tuple(tag for tag in requires if tag not in said),
-        cut=cut,
-    )
 
 
 def question_envelope(question: Question, prompts: PromptSet) -> Sealed:

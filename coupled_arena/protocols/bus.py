@@ -22,6 +22,7 @@ GRACE_S = 5.0
 
 ResultT_co = TypeVar("ResultT_co", covariant=True)
 ResultT = TypeVar("ResultT")
+MessageT = TypeVar("MessageT", bound=BaseChatMessage)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,6 +50,21 @@ class Utterance:
 
     def __repr__(self) -> str:
         return f"Utterance({self.seat})"
+
+
+def said_as(kind: type[MessageT], utterance: Utterance) -> MessageT:
+    """Return an utterance's message, which must be of this kind.
+
+    Raises:
+        TypeError: it is not; the agent in the seat does not know what it is asked for.
+    """
+    message = utterance.message
+    if not isinstance(message, kind):
+        raise TypeError(
+            f"{utterance.seat}: answered with a {type(message).__name__} and not a {kind.__name__}; "
+            "seat an agent of your own by Tournament(agents={...})"
+        )
+    return message
 
 
 class Agenda(Protocol[ResultT_co]):

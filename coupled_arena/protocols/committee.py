@@ -4,12 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from coupled_arena.agents.base import BaseChatMessage
 from coupled_arena.agents.messages import OpinionAnswer, OpinionRequest
 from coupled_arena.coupling import Dice, permutation
-from coupled_arena.prompts import PromptSet, Sealed, envelope, read_verdict
+from coupled_arena.prompts import PromptSet, Sealed, envelope
 from coupled_arena.protocols.battle import question_envelope, turn_envelope
-from coupled_arena.protocols.bus import TurnRequest, Utterance
+from coupled_arena.protocols.bus import TurnRequest, Utterance, said_as
 from coupled_arena.protocols.script import Script
 from coupled_arena.protocols.voting import exchanged
 from coupled_arena.records import Opinion, Order, Question, Turn
@@ -188,8 +187,7 @@ class CommitteeAgenda:
     def _opinion(self, utterance: Utterance) -> Opinion:
         """Turn an answer in the presented frame into an opinion in the battle's frame."""
         seat = self.seats[utterance.seat]
-        message = utterance.message
-        answer = message if isinstance(message, OpinionAnswer) else read_foreign_opinion(message, self.prompts)
+        answer = said_as(OpinionAnswer, utterance)
         swapped = seat.order == "BA"
         probabilities = answer.probabilities
         if swapped and probabilities:
@@ -223,17 +221,3 @@ class CommitteeAgenda:
             carried=opinion.verdict is not None,
             detail="no other judge holds a verdict",
         )
-
-
-def read_foreign_opinion(message: BaseChatMessage, prompts: PromptSet) -> OpinionAnswer:
-    """Read the opinion of an agent that knows nothing of ours from its text."""
-    text = message.to_text()
-    reading = read_verdict(text, prompts.grammar)
-    return OpinionAnswer(
-        source=message.source,
-        content=text,
-        verdict=reading.verdict,
-        status="valid" if reading.verdict else "unparsable",
-        reasons=reading.reasons,
-        detail=reading.problem,
-    )

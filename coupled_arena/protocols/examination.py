@@ -7,8 +7,8 @@ from typing import Literal
 
 from coupled_arena.agents.messages import ExamAnswer, ExamRequest
 from coupled_arena.coupling import Dice
-from coupled_arena.prompts import PromptSet, envelope, near_duplicate, read_numbered
-from coupled_arena.protocols.bus import TurnRequest, Utterance
+from coupled_arena.prompts import PromptSet, envelope, near_duplicate
+from coupled_arena.protocols.bus import TurnRequest, Utterance, said_as
 from coupled_arena.records import Question, Record
 
 MOST_BATCHES = 3
@@ -91,17 +91,10 @@ class ExaminationAgenda:
 
     def hear(self, utterance: Utterance) -> Sequence[TurnRequest]:
         """Sort what was written; ask for what is still missing."""
-        answer = utterance.message
-        if isinstance(answer, ExamAnswer):
-            written, problem = (
-                answer.questions,
-                answer.detail or ("" if answer.outcome in ("ok", "truncated", "empty") else answer.outcome),
-            )
-        else:
-            written, problem = read_numbered(answer.to_text()), ""
-        cut = isinstance(answer, ExamAnswer) and answer.outcome == "truncated"
-        for number, text in enumerate(written, 1):
-            self._sort(text, cut=cut and number == len(written))
+        answer = said_as(ExamAnswer, utterance)
+        problem = answer.detail or ("" if answer.outcome in ("ok", "truncated", "empty") else answer.outcome)
+        for number, text in enumerate(answer.questions, 1):
+            self._sort(text, cut=answer.outcome == "truncated" and number == len(answer.questions))
         missing = self.count - len(self.accepted)
         if not missing or problem or self.batches == MOST_BATCHES:
             self._end(problem or (f"wrote {len(self.accepted)} of {self.count} usable questions" if missing else ""))

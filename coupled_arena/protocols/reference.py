@@ -6,7 +6,7 @@ from coupled_arena.agents.messages import StepAnswer, StepRequest
 from coupled_arena.coupling import Dice
 from coupled_arena.prompts import PromptSet
 from coupled_arena.protocols.battle import question_envelope
-from coupled_arena.protocols.bus import TurnRequest, Utterance
+from coupled_arena.protocols.bus import TurnRequest, Utterance, said_as
 from coupled_arena.records import Question
 
 REFERENCE_WORDS = 300
@@ -37,6 +37,5 @@ class ReferenceAgenda:
 
     def hear(self, utterance: Utterance) -> Sequence[TurnRequest]:
         """Take the answer."""
-        if isinstance(utterance.message, StepAnswer):
-            self.result = utterance.message
+        self.result = said_as(StepAnswer, utterance)
         return ()

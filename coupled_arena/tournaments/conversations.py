@@ -1,6 +1,7 @@
 """How a run holds its conversations: many at once, with faults of this machine told from faults of a seat."""
 
 import asyncio
+import logging
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -16,6 +17,8 @@ from coupled_arena.errors import (
 from coupled_arena.protocols import Agenda, Observer, converse
 
 ResultT = TypeVar("ResultT")
+
+logger = logging.getLogger(__name__)
 
 RUNS_END = (BudgetReached, StoreError, ModelError, ConfigurationError, ListenerFailed)
 """Bounds and faults that end the run, while a fault of a seat only makes its battle void."""
@@ -44,6 +47,17 @@ async def hold(
         if isinstance(error.__cause__, RUNS_END):
             raise error.__cause__ from None
         raise
+    finally:
+        for name, seat in seats.items():
+            await _close(name, seat, conversation)
+
+
+async def _close(name: str, agent: BaseChatAgent, conversation: str) -> None:
+    """Let an agent let go of what it holds; what it said stands whatever comes of that."""
+    try:
+        await agent.close()
+    except Exception:
+        logger.exception("%s: the agent in seat %s could not be closed", conversation, name)
 
 
 async def together(coroutines: Iterable[Coroutine[Any, Any, ResultT]]) -> list[ResultT]:

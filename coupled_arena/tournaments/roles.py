@@ -1,17 +1,31 @@
-"""Who sits in an added role of a script: an agent class and the model it speaks with, or any chat agent."""
+"""Agents of the user's own: what makes them, and who sits in an added role of a script."""
 
-from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ConfigDict, model_validator
+from pydantic import BeforeValidator, ConfigDict, model_validator
 
-from coupled_arena.agents import Role
-from coupled_arena.agents.base import BaseChatAgent
-from coupled_arena.models.model import AnyModel
+from coupled_arena.agents import Role, factories
+from coupled_arena.agents.factories import factory_name
+from coupled_arena.models.model import AnyModel, Model
 from coupled_arena.records import Record
 
-AgentFactory = Callable[[], BaseChatAgent]
+__all__ = ["ROLES", "AgentFactory", "RoleSeat", "factory_name"]
+
+
+def _named(maker: Any) -> Any:
+    """Refuse what makes no agent or has no name of its own."""
+    if not callable(maker):
+        raise ValueError("an agent is given in Python, as a function without arguments that makes one")
+    if "<lambda>" in getattr(maker, "__qualname__", "<lambda>"):
+        raise ValueError("a factory needs a name, which identifies the run; write a function instead of a lambda")
+    return maker
+
+
+AgentFactory = Annotated[factories.AgentFactory, BeforeValidator(_named)]
 """Makes a fresh AutoGen chat agent for one conversation; a named function, whose name is part of a run's identity."""
+
+ROLES = "roles/"
+"""How the name of a role's agent begins; agents that are models have no slash in their names."""
 
 
 class RoleSeat(Record):
@@ -47,8 +61,6 @@ class RoleSeat(Record):
     def _whole(self) -> "RoleSeat":
         if (self.factory is None) == (self.agent is None or self.model is None):
             raise ValueError("a role needs an agent class and a model, or a factory of chat agents")
-        if "<lambda>" in getattr(self.factory, "__qualname__", ""):
-            raise ValueError("a factory needs a name, which identifies the run; write a function instead of a lambda")
         return self
 
     @property
@@ -61,6 +73,10 @@ class RoleSeat(Record):
         """The model's name, or the factory's where there is none."""
         return self.model.name if self.model else getattr(self.factory, "__qualname__", repr(self.factory))
 
+    def voice_of(self, role: str) -> Model:
+        """Return what is asked for the words of a role: its model, or the agents of its factory."""
+        return self.model or Model(self.name, f"agent/{ROLES}{role}")
+
     def document(self) -> dict[str, Any]:
         """Return what identifies the seat, as plain data."""
         return {
@@ -69,8 +85,3 @@ class RoleSeat(Record):
             "instructions": self.agent.instructions if self.agent is not None else None,
             "tag": self.tag,
         }
-
-
-def factory_name(maker: Any) -> str:
-    """Return the dotted name of a class or function that makes agents."""
-    return f"{maker.__module__}.{getattr(maker, '__qualname__', type(maker).__qualname__)}"

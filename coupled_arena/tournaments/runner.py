@@ -158,7 +158,6 @@ class Runner:
             {"A": fixture.a, "B": fixture.b, **{role: seat.name for role, seat in self.tournament.roles.items()}},
             self.prompts,
             dice,
-            tags={role: seat.tag for role, seat in self.tournament.roles.items()},
             hidden=HIDDEN_FROM_OPPONENT if rules.reveal_criticism else (*HIDDEN_FROM_OPPONENT, "criticize"),
             forfeits=rules.forfeit,
         )

@@ -1,13 +1,16 @@
 """Puts agents into the seats of a conversation and gives them their dice."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
-from coupled_arena.agents import Debater, Examiner, Judge
+from coupled_arena.agents import Debater, Examiner, Judge, Role
 from coupled_arena.agents.base import BaseChatAgent
+from coupled_arena.agents.factories import AgentBackend
+from coupled_arena.agents.foreign import AgentVoice, Guest
 from coupled_arena.agents.reference import ReferenceWriter
+from coupled_arena.agents.seat import Seat
 from coupled_arena.coupling import Dice, DiceTable
-from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import CHANGES_NO_REPLY, Model
 from coupled_arena.models.voice import Voice
@@ -17,6 +20,7 @@ from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Order, Side
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.matches import Fixture
+from coupled_arena.tournaments.roles import ROLES
 
 
 class Seating:
@@ -33,19 +37,28 @@ class Seating:
         self.gateway = gateway
         self.prompts = prompts
         self.table = DiceTable(tournament.seed, tournament.coupling)
+        self.agents = with_agents(tournament, gateway)
         self._called: dict[str, Model] = {}
 
-    def voice(self, model: Model, role: str) -> Voice:
-        """Return a model in a role, in this tournament's world."""
+    def called(self, model: Model) -> Model:
+        """Return a model as it is called, in this tournament's world."""
         # One object per model string: the gateway looks its routes up by identity.
-        called = self._called.setdefault(repr(model), self.tournament.model_of(model))
-        return Voice(self.gateway, called, role)
+        return self._called.setdefault(repr(model), self.tournament.model_of(model))
+
+    def voice(self, model: Model, role: str) -> Voice:
+        """Return a model in a role for one conversation."""
+        called = self.called(model)
+        if called.kind != "agent":
+            return Voice(self.gateway, called, role)
+        guest = Guest(self.agents, called.path, Seat(self.gateway, role, self.called))
+        return AgentVoice(gateway=self.gateway, model=called, role=role, guest=guest)
 
     def author_of(self, model: Model) -> str:
         """Name the author of a model's texts: equal for the same weights and own settings, whatever the name."""
-        called = self.voice(model, "").model
+        called = self.called(model)
         own = called.model_dump(mode="json", exclude={"name", "model", "family", "timeout", *CHANGES_NO_REPLY})
-        return json.dumps([self.gateway.identity(called), own], sort_keys=True)
+        identity = self.agents.author(called.path) if called.kind == "agent" else self.gateway.identity(called)
+        return json.dumps([identity, own], sort_keys=True)
 
     def examiner(self, model: Model) -> Examiner:
         """Return the agent that writes questions."""
@@ -69,10 +82,8 @@ class Seating:
         }
         for role in rules.script.roles:
             seat = self.tournament.roles[role]
-            if seat.agent is not None and seat.model is not None:
-                agents[role] = seat.agent(role, self.voice(seat.model, role), self.prompts)
-            elif seat.factory is not None:
-                agents[role] = _made(role, seat.factory)
+            seated = seat.agent or partial(Role, tag=seat.says)
+            agents[role] = seated(role, self.voice(seat.voice_of(role), role), self.prompts)
         return agents
 
     def judges(self, seats: Sequence[JudgeSeat], models: Mapping[str, Model]) -> dict[str, BaseChatAgent]:
@@ -102,9 +113,21 @@ class Seating:
         return self.table.judge(fixture.question.id, fixture.replicate, judge, stage, order, (fixture.a, fixture.b))
 
 
-def _made(role: str, factory: Callable[[], BaseChatAgent]) -> BaseChatAgent:
-    try:
-        return factory()
-    except Exception as error:
-        message = f"its factory {getattr(factory, '__qualname__', factory)} raised {type(error).__name__}: {error}"
-        raise ConfigurationError([Problem("Tournament", f"roles.{role}", message)]) from error
+def with_agents(tournament: Tournament, gateway: Gateway) -> AgentBackend:
+    """Let a gateway know the agents of a tournament, and return what makes them.
+
+    Agents that are models go by their names, agents of a role by the role's behind `roles/`.
+    """
+    factories = {f"{ROLES}{role}": seat.factory for role, seat in tournament.roles.items() if seat.factory is not None}
+    backend = AgentBackend({**tournament.agents, **factories}, gateway, tournament.model_of)
+    gateway.use("agent", backend)
+    return backend
+
+
+def agents_models(tournament: Tournament, gateway: Gateway) -> dict[str, tuple[Model, ...]]:
+    """Return the models that agents ask through `model_client`, by name as in `agents`, or `roles/` and the role.
+
+    Calls every factory once; one that makes no agent has no models here, and is a problem that the checks report.
+    """
+    backend = with_agents(tournament, gateway)
+    return {name: backend.models(name) for name in sorted(backend.factories)}
