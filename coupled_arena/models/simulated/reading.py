@@ -83,9 +83,14 @@ def find_question(messages: Sequence[Message]) -> Inquiry | None:
 
 
 def wanted_tags(messages: Sequence[Message]) -> tuple[tuple[str, str], ...]:
-    """Return the tags the last message asks for outside its envelopes, as written and as canonical action."""
+    """Return the tags the last message asks for behind its envelopes, as written and as canonical action.
+
+    What stands before them may be an explanation of all tags, for an agent that has a system prompt of its own.
+    """
     known = canonical_actions()
-    tags = dict.fromkeys(_OPENING_TAG.findall(_ENVELOPE.sub("", messages[-1].content)))
+    content = messages[-1].content
+    start = max((envelope.end() for envelope in _ENVELOPE.finditer(content)), default=0)
+    tags = dict.fromkeys(_OPENING_TAG.findall(content, start))
     return tuple((tag, known.get(tag, tag)) for tag in tags)
 
 
