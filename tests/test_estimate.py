@@ -11,9 +11,12 @@ from coupled_arena.agents.judge import VERDICT_TOKENS
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model, Price
+from coupled_arena.models.prices import price_of
 from coupled_arena.prompts import load_prompts
 from coupled_arena.records import Question, Usage
-from coupled_arena.tournaments.estimate import Spending, battles_of, estimate, estimated
+from coupled_arena.tournaments.asks import LABEL_TOKENS, places
+from coupled_arena.tournaments.checks import check
+from coupled_arena.tournaments.estimate import Spending, battles_of, estimate
 from coupled_arena.tournaments.events import CallAnswered, Event
 from coupled_arena.tournaments.seating import Seating
 from tests.support import ScriptedBackend
@@ -64,6 +67,15 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
+def estimated(tournament: ca.Tournament) -> tuple[tuple[Spending, ...], int]:
+    """Check a definition and return what it will ask of every model, and how many battles it has at most."""
+    gateway = Gateway()
+    check(tournament, gateway)
+    return estimate(places(Seating(tournament, gateway, load_prompts(tournament.prompt_set))), price_of), battles_of(
+        tournament
+    )[0]
+
+
 def asked(tournament: ca.Tournament, **options: Any) -> tuple[ca.Result, Counter[str], dict[str, Usage]]:
     """Play a tournament and return the calls made and the tokens used, by model."""
     made: Counter[str] = Counter()
@@ -81,7 +93,7 @@ def asked(tournament: ca.Tournament, **options: Any) -> tuple[ca.Result, Counter
 @pytest.mark.parametrize("definition", CASES.values(), ids=CASES)
 def test_no_model_is_asked_more_than_was_said(definition: dict[str, Any]) -> None:
     tournament = ca.Tournament(**definition)
-    spending, battles = estimated(tournament, "here")
+    spending, battles = estimated(tournament)
     result, made, usage = asked(tournament)
     promised = {line.model: line for line in spending}
     assert len(result.battles) <= battles
@@ -101,7 +113,7 @@ def test_no_model_is_asked_more_than_was_said(definition: dict[str, Any]) -> Non
 )
 def test_where_the_pairings_are_known_the_number_is_exact(case: str) -> None:
     tournament = ca.Tournament(**CASES[case])
-    spending, battles = estimated(tournament, "here")
+    spending, battles = estimated(tournament)
     result, made, _ = asked(tournament)
     debaters = {model.name for model in tournament.models}
     promised = {line.model: line.calls for line in spending if line.model not in debaters}
@@ -111,7 +123,7 @@ def test_where_the_pairings_are_known_the_number_is_exact(case: str) -> None:
 
 def test_questions_of_ones_own_are_counted_and_so_are_their_references(tmp_path: Path) -> None:
     tournament = ca.Tournament(**CASES["questions of one's own"])
-    (writer,) = (line for line in estimated(tournament, "here")[0] if line.model == "sim/writer")
+    (writer,) = (line for line in estimated(tournament)[0] if line.model == "sim/writer")
     assert (battles_of(tournament)[0], writer.calls) == (7, 5)
     first = ca.Tournament(**CASES["questions of one's own"], domains=["math"], questions_per_domain=2)
     assert battles_of(first)[0] == 2
@@ -123,10 +135,10 @@ def test_questions_of_ones_own_are_counted_and_so_are_their_references(tmp_path:
 
 @pytest.mark.parametrize("change", [{"examiner": TWO["models"][0]}, {"domains": ["writing"]}])
 def test_nobody_writes_references_where_the_run_would_not(change: dict[str, Any]) -> None:
-    with_references, _ = estimated(ca.Tournament(**{**TWO, **change}), "here")
-    without, _ = estimated(ca.Tournament(**{**TWO, **change}, references=False), "here")
+    with_references, _ = estimated(ca.Tournament(**{**TWO, **change}))
+    without, _ = estimated(ca.Tournament(**{**TWO, **change}, references=False))
     assert with_references == without
-    assert estimated(ca.Tournament(**TWO), "here") != estimated(ca.Tournament(**TWO, references=False), "here")
+    assert estimated(ca.Tournament(**TWO)) != estimated(ca.Tournament(**TWO, references=False))
 
 
 def worst(call: Call) -> Reply | str:
@@ -149,7 +161,7 @@ def scripted(able: Abilities, **changes: Any) -> tuple[ca.Tournament, ScriptedBa
 
 def spending_of(tournament: ca.Tournament, backend: ScriptedBackend, price: Any = None) -> dict[str, Spending]:
     seating = Seating(tournament, Gateway(backends={"hosted": backend}), load_prompts("en"))
-    return {line.model: line for line in estimate(seating, lambda model: price)}
+    return {line.model: line for line in estimate(places(seating), lambda model: price)}
 
 
 def test_everything_asked_again_stays_within_the_most() -> None:
@@ -179,12 +191,14 @@ def test_models_that_continue_and_choose_are_asked_for_sections_reasons_and_choi
     assert made == {name: line.calls for name, line in promised.items()}
 
 
-@pytest.mark.parametrize(("able", "room"), [(Abilities(), VERDICT_TOKENS), (Abilities(chooses=True), 0)])
-def test_judges_write_no_more_than_their_reasons_may_have(able: Abilities, room: int) -> None:
+@pytest.mark.parametrize(
+    ("able", "written"), [(Abilities(), 4 * (7 + VERDICT_TOKENS)), (Abilities(chooses=True), 2 * (7 + LABEL_TOKENS))]
+)
+def test_judges_write_no_more_than_their_reasons_may_have(able: Abilities, written: int) -> None:
     short, backend = scripted(able, reason_tokens=7)
     limits = (None, 7, 100_000)
     free, cut, ample = (spending_of(*scripted(able, reason_tokens=limit))["test/j1"] for limit in limits)
-    assert cut.completion_tokens == cut.most_calls * (7 + room)
+    assert cut.completion_tokens == written
     assert free.completion_tokens == ample.completion_tokens > cut.completion_tokens
     _, _, usage = asked(short, backends={"hosted": backend})
     assert usage["test/j1"].completion_tokens <= cut.completion_tokens
@@ -203,7 +217,7 @@ def test_a_long_question_of_ones_own_is_read_in_full() -> None:
     def reading(text: str) -> int:
         question = Question(id="q", domain="writing", language="en", text=text, author="me")
         tournament = ca.Tournament(models=TWO["models"], judges=JUDGES, questions=(question,))
-        return sum(line.prompt_tokens for line in estimated(tournament, "here")[0])
+        return sum(line.prompt_tokens for line in estimated(tournament)[0])
 
     # Two debaters of at least four turns each and three judges at two stages read it.
     assert reading("Why? " * 2000) > reading("Why is that so?") + 14 * 2000
@@ -211,6 +225,6 @@ def test_a_long_question_of_ones_own_is_read_in_full() -> None:
 
 def test_models_are_listed_once_in_order_of_mention() -> None:
     model = Model("sim/writer")
-    spending, _ = estimated(ca.Tournament(**{**TWO, "examiner": model, "reference": model}), "here")
+    spending, _ = estimated(ca.Tournament(**{**TWO, "examiner": model, "reference": model}))
     assert [line.model for line in spending] == ["sim/writer", "sim/ada", "sim/bob", *JUDGES]
     assert spending[0].calls == 2 + 2

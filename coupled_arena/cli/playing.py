@@ -45,9 +45,9 @@ def run(
         budget = tournament.budget.model_copy(update={"usd": budget_usd})
         tournament = tournament.model_copy(update={"budget": budget})
     if dry_run:
-        _show_estimate(tournament, str(file), as_json=as_json)
+        show_preflight(tournament, store, str(file), retry_failed=retry_failed, as_json=as_json)
         return
-    _confirm(tournament, str(file), yes=yes)
+    consent(tournament, store, str(file), retry_failed=retry_failed, yes=yes)
     try:
         result = play(tournament, store, str(file), retry_failed=retry_failed)
     except BudgetReached as stop:
@@ -88,52 +88,45 @@ def demo(
 
 
 def play(tournament: "Tournament", store: Path, where: str, *, retry_failed: bool = False) -> "Result":
-    """Play with progress on standard error."""
+    """Play with progress on standard error what `consent` was given to, or what costs nothing."""
     from coupled_arena.reports.progress import Progress
 
     with Progress(console_of(stderr=True)) as progress:
-        return tournament.run(store, listeners=[progress], where=where, retry_failed=retry_failed)
+        return tournament.run(store, listeners=[progress], where=where, retry_failed=retry_failed, preflight=False)
 
 
-def _show_estimate(tournament: "Tournament", where: str, *, as_json: bool) -> None:
-    """Say what every model will be asked, without asking anything."""
-    from coupled_arena.reports import console
-    from coupled_arena.tournaments.estimate import COLUMNS, bill, estimated
+def show_preflight(
+    tournament: "Tournament", store: Path, where: str, *, retry_failed: bool = False, as_json: bool = False
+) -> None:
+    """Say what every model will be asked and what it costs at worst, without asking anything."""
+    from coupled_arena.reports.preflight import preflight_table
 
-    spending, battles = estimated(tournament, where)
-    rows = [[getattr(line, column) for column in COLUMNS] for line in spending]
-    usd, unpriced = bill(spending)
+    seen = tournament.preflight(store, where=where, retry_failed=retry_failed, probe=False)
     if as_json:
-        out_json(
-            {
-                "battles": battles,
-                "models": [dict(zip(COLUMNS, row, strict=True)) for row in rows],
-                "usd": usd,
-                "unpriced_models": unpriced,
-            }
-        )
+        out_json(seen.document())
+    else:
+        show(preflight_table(seen))
+
+
+def consent(tournament: "Tournament", store: Path, where: str, *, retry_failed: bool = False, yes: bool) -> None:
+    """Ask every hosted model once, say what the run costs at worst, and ask whether to go on.
+
+    What costs nothing, or is finished, goes on without a word. Where nobody can answer, only `--yes` is an answer.
+    """
+    from coupled_arena.reports.preflight import preflight_table
+    from coupled_arena.tournaments.preflight import hosted_models
+
+    if not hosted_models(tournament):
         return
-    show(console.table(COLUMNS, rows))
-    least = "at least " if unpriced else ""
-    out(f"at most {battles} battles; at worst {least}${usd:.2f} ({len(unpriced)} models unpriced)")
-
-
-def _confirm(tournament: "Tournament", where: str, *, yes: bool) -> None:
-    """Check a tournament that may cost money, say what it costs at worst, and ask; others cost nothing."""
-    from coupled_arena.tournaments.checks import cast
-
-    hosted = sorted({model.name for named in cast(tournament).values() for model in named if model.kind == "hosted"})
-    if not hosted or yes:
+    asking = sys.stdin.isatty()
+    seen = tournament.preflight(store, where=where, retry_failed=retry_failed, probe=yes or asking)
+    if seen.finished:
         return
-    from coupled_arena.tournaments.estimate import bill, estimated
-
-    spending, battles = estimated(tournament, where)
-    usd, unpriced = bill(spending)
-    cost = f"{', '.join(hosted)}: {battles} battles may cost up to ${usd:.2f} (see --dry-run)"
-    if unpriced:
-        cost += f"; no price is known for {', '.join(unpriced)}"
-    if not sys.stdin.isatty():
-        complain(f"{cost}; say --yes to go on")
+    console_of(stderr=True).print(preflight_table(seen))
+    if yes:
+        return
+    if not asking:
+        complain(f"{seen.battles} battles may cost up to {seen.cost}; say --yes to go on")
         raise typer.Exit(WRONG_USE)
-    if not typer.confirm(f"{cost}. Go on?", err=True):
+    if not typer.confirm("Go on?", err=True):
         raise typer.Exit(FAILED)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
-from coupled_arena.errors import BudgetReached, ModelError
+from coupled_arena.errors import BudgetReached, ModelError, ModelUnavailable
 from coupled_arena.models.budget import Budget
 from coupled_arena.models.calls import Abilities, Backend, Call, Counts, Memo, Reply, Spent
 from coupled_arena.models.encoding import storable
@@ -21,7 +21,6 @@ ReplyListener = Callable[[Call, Reply, bool], None]
 
 WaitListener = Callable[[Model, float, str], None]
 """Told when a call has to wait: the model, for how many seconds at least, and why."""
-
 
 
 class Speaker(Protocol):
@@ -112,6 +111,8 @@ class Gateway:
         """Bounds on what may be spent."""
         self.spent_before = Spent()
         """What earlier executions of the run have paid for."""
+        self.unreachable: dict[str, str] = {}
+        """Why models cannot be asked, by name; known to matter only for a call that is not in the memo."""
         self._limits = dict(limits or {})
         self._began = None if self.budget.minutes is None else clock()
         self.stopped = ""
@@ -173,6 +174,10 @@ class Gateway:
         """What the run has paid for, in all its executions."""
         before, now = self.spent_before, self.counts.spent
         return Spent(before.usd + now.usd, before.tokens + now.tokens, before.calls + now.calls)
+
+    async def probe(self, call: Call) -> Reply:
+        """Ask past the memo, the counts and the budget: the answer is no part of a run."""
+        return await self._route(call.model).backend.complete(call)
 
     async def drain(self) -> None:
         """Wait for the calls in flight, so that what they cost is not lost; their answers are in the memo then."""
@@ -238,6 +243,8 @@ class Gateway:
         whole = speaker is None or speaker.whole
         if whole:
             self._afford()
+        if why := self.unreachable.get(call.model.name):
+            raise ModelUnavailable(f"{call.model.name}: {why}, and this call is not in the memo")
         task = asyncio.get_running_loop().create_task(self._ask(call, key, asked, route.backend, speaker))
         flight = self._flights[key] = _Flight(task, whole)
         # A turn that is made of calls is no call: these are counted themselves.

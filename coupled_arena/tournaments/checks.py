@@ -4,19 +4,25 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from coupled_arena.agents.factories import AgentBackend
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.families import family_of
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
+from coupled_arena.models.prices import price_of
 from coupled_arena.prompts import PromptSet, bundled_questions, load_prompts, load_questions
 from coupled_arena.prompts.question_files import unfit
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Question
+from coupled_arena.tournaments.asks import places
+from coupled_arena.tournaments.contexts import too_long
 from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.estimate import battles_of
 from coupled_arena.tournaments.panels import short_pairings
 from coupled_arena.tournaments.questions import chosen
+from coupled_arena.tournaments.roles import ROLES
 from coupled_arena.tournaments.schedules import Swiss
-from coupled_arena.tournaments.seating import Seating
+from coupled_arena.tournaments.seating import Seating, with_agents
 
 HERE = "Tournament"
 """Where a problem is when the definition came from no file."""
@@ -36,21 +42,50 @@ def check(tournament: Tournament, gateway: Gateway, where: str = HERE) -> None:
     Raises:
         ConfigurationError: with every problem found.
     """
+    if problems := problems_in(tournament, gateway):
+        raise ConfigurationError(placed(problems, where))
+
+
+def placed(problems: Iterable[Problem], where: str) -> list[Problem]:
+    """Return problems with the file of the definition in place of `HERE`."""
+    return [problem._replace(where=where) if problem.where == HERE else problem for problem in problems]
+
+
+def problems_in(tournament: Tournament, gateway: Gateway, *, answered: bool = False) -> list[Problem]:
+    """Return everything that can be known to be wrong with a definition without asking a provider.
+
+    Args:
+        tournament: the definition.
+        gateway: knows what model strings stand for.
+        answered: every call is answered already, so that hosted models need no key, no room and no budget.
+    """
+    agents = with_agents(tournament, gateway)
     problems = [
         *_casting(tournament),
+        *_simulated(tournament, agents),
+        *_agents(tournament, agents),
         *_script(tournament),
         *_schedule(tournament),
         *_domains(tournament),
         *_prompts(tournament),
         *_questions(tournament),
-        *_models(tournament, gateway),
     ]
-    if not problems:
+    sound = not problems
+    if sound:
         problems += _size(tournament)
-    if not problems:
-        problems += _panels(tournament, Seating(tournament, gateway, load_prompts(tournament.prompt_set)))
-    if problems:
-        raise ConfigurationError([p._replace(where=where) if p.where == HERE else p for p in problems])
+        sound = not problems
+    lacking = list(_models(tournament, gateway, answered=answered))
+    problems += (problem for _, problem in lacking)
+    if not answered:
+        problems += _budget(tournament)
+    # Without its weights nobody knows what a local model is; a hosted one is known without its key.
+    if sound and all(model.kind == "hosted" for model, _ in lacking):
+        seating = Seating(tournament, gateway, load_prompts(tournament.prompt_set))
+        problems += _panels(tournament, seating)
+        if not answered:
+            found = too_long(tournament, gateway, places(seating))
+            problems += (Problem(HERE, key, message) for key, message in found)
+    return problems
 
 
 def cast(tournament: Tournament) -> dict[str, list[Model]]:
@@ -82,15 +117,21 @@ def _casting(tournament: Tournament) -> Iterator[Problem]:
         yield Problem(HERE, "judges", "a committee needs at least one judge")
     if not isinstance(tournament.judges, int) and not tournament.judges:
         yield Problem(HERE, "judges", "name at least one judge, or give a number")
-    yield from _simulated(tournament)
 
 
-def _simulated(tournament: Tournament) -> Iterator[Problem]:
-    """Simulated models know nothing of the real world: what they ask, answer or decide there would mean nothing."""
-    real = [model.name for model in tournament.models if model.kind != "sim"]
+def _simulated(tournament: Tournament, agents: AgentBackend) -> Iterator[Problem]:
+    """Simulated models know nothing of the real world: what they ask, answer or decide there would mean nothing.
+
+    An agent is what its models are; of one that asks none of ours nobody knows.
+    """
+    kinds = {
+        model: {asked.kind for asked in agents.models(model.path)} if model.kind == "agent" else {model.kind}
+        for model in (*tournament.models, *tournament.judging_models)
+    }
+    real = [model.name for model in tournament.models if kinds[model] - {"sim"}]
     if not real:
         return
-    judge = next((judge.name for judge in tournament.judging_models if judge.kind == "sim"), None)
+    judge = next((judge.name for judge in tournament.judging_models if kinds[judge] == {"sim"}), None)
     if judge is not None:
         message = f"{judge} is simulated and can judge only simulated debaters, not {real[0]}; name a real judge"
         yield Problem(HERE, "judges", message)
@@ -99,6 +140,20 @@ def _simulated(tournament: Tournament) -> Iterator[Problem]:
             what = "question" if key == "examiner" else "answer for"
             message = f"{model.name} is simulated and can {what} only simulated debaters, not {real[0]}; "
             yield Problem(HERE, key, message + "name a real model, or leave the key out")
+
+
+def _agents(tournament: Tournament, agents: AgentBackend) -> Iterator[Problem]:
+    """Agents that nobody is, with names that no model string can hold, or whose factories make none for a role."""
+    named = {model.path for models in cast(tournament).values() for model in models if model.kind == "agent"}
+    for name in sorted(tournament.agents):
+        if "/" in name or "?" in name:
+            yield Problem(HERE, f"agents.{name}", "the name of an agent holds no / and no ?; give it another one")
+        elif name not in named:
+            message = f'no model is this agent: name "agent/{name}" among the models or judges, or leave it out'
+            yield Problem(HERE, f"agents.{name}", message)
+    for role, seat in sorted(tournament.roles.items()):
+        if seat.factory is not None:
+            yield from (Problem(HERE, f"roles.{role}", fault) for fault in agents.faults(f"{ROLES}{role}"))
 
 
 def _schedule(tournament: Tournament) -> Iterator[Problem]:
@@ -192,9 +247,6 @@ def _alike(given: tuple[Question, ...]) -> Iterator[Problem]:
 
 def _size(tournament: Tournament) -> Iterator[Problem]:
     """More battles than anybody can mean."""
-    # The estimate is of a definition that passes these checks, so it stands above them.
-    from coupled_arena.tournaments.estimate import battles_of
-
     battles, _ = battles_of(tournament)
     if battles > MOST_BATTLES:
         message = f"makes up to {battles} battles, and {MOST_BATTLES} are the most; ask fewer questions, "
@@ -205,12 +257,28 @@ def _repeated(values: Iterable[str]) -> list[str]:
     return sorted(value for value, count in Counter(values).items() if count > 1)
 
 
-def _models(tournament: Tournament, gateway: Gateway) -> Iterator[Problem]:
+def _models(tournament: Tournament, gateway: Gateway, *, answered: bool) -> Iterator[tuple[Model, Problem]]:
     """Dials, weights, keys: what each model string needs to be usable here."""
     for key, models in cast(tournament).items():
         for model in models:
+            if answered and model.kind == "hosted":
+                continue
             for message in gateway.problems(tournament.model_of(model)):
-                yield Problem(HERE, key, f"{model.name}: {message}")
+                yield model, Problem(HERE, key, f"{model.name}: {message}")
+
+
+def _budget(tournament: Tournament) -> Iterator[Problem]:
+    """A bound in dollars on models that nobody knows the price of."""
+    budget = tournament.budget
+    if budget.usd is None or budget.tokens is not None or budget.calls is not None:
+        return
+    hosted = dict.fromkeys(m for models in cast(tournament).values() for m in models if m.kind == "hosted")
+    if unpriced := [model.name for model in hosted if price_of(model) is None]:
+        message = (
+            f"cannot be held: no price is known for {', '.join(unpriced)}; set `price` of the model "
+            "(US dollars per million tokens: { prompt = 0.5, completion = 1.5 }), budget.tokens or budget.calls"
+        )
+        yield Problem(HERE, "budget.usd", message)
 
 
 def _panels(tournament: Tournament, seating: Seating) -> Iterator[Problem]:

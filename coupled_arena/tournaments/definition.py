@@ -22,6 +22,7 @@ from coupled_arena.tournaments.roles import AgentFactory, RoleSeat, factory_name
 from coupled_arena.tournaments.schedules import RoundRobin, Swiss
 
 if TYPE_CHECKING:
+    from coupled_arena.tournaments.preflight import Preflight
     from coupled_arena.tournaments.result import Result
     from coupled_arena.tournaments.store import Store
 
@@ -253,7 +254,7 @@ class Tournament(Record):
 
         Args:
             store: a file in which the run lives; None keeps it in memory.
-            options: those of `play.play`: `listeners`, `observers`, `retry_failed`.
+            options: those of `play.play`: `listeners`, `observers`, `retry_failed`, `preflight`.
 
         Raises:
             ConfigurationError: the definition cannot be played; raised before the first call.
@@ -267,6 +268,27 @@ class Tournament(Record):
         except KeyboardInterrupt:
             kept = "nothing was kept, for lack of a store" if store is None else f"all answers are kept in {store}"
             raise RunInterrupted(f"{self.name} was interrupted; {kept}; run it again to go on") from None
+
+    async def apreflight(self, store: "Store | Path | str | None" = None, **options: Any) -> "Preflight":
+        """Say what can be known before the tournament is paid for; takes the options of `preflight.preflight`."""
+        from coupled_arena.tournaments.preflight import preflight
+
+        return await preflight(self, store, **options)
+
+    def preflight(self, store: "Store | Path | str | None" = None, **options: Any) -> "Preflight":
+        """Check the tournament, ask every hosted model once, and say what a run will ask and at worst cost.
+
+        Args:
+            store: the file in which the run lives or will live; nothing is written there.
+            options: those of `preflight.preflight`: `probe=False` asks no provider at all.
+
+        Raises:
+            ConfigurationError: with everything that keeps the tournament from being played.
+            RuntimeError: called inside a running event loop; use `await tournament.apreflight(...)` there.
+        """
+        if _in_event_loop():
+            raise RuntimeError("inside an event loop, as in a notebook, write: await tournament.apreflight(...)")
+        return asyncio.run(self.apreflight(store, **options))
 
     @property
     def is_panel(self) -> bool:

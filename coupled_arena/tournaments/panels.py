@@ -7,6 +7,9 @@ from coupled_arena.models.families import family_of
 from coupled_arena.models.model import Model
 from coupled_arena.tournaments.definition import Tournament
 
+ADVISABLE_JUDGES = 3
+"""Fewer judges than this are worth a caveat."""
+
 AuthorOf = Callable[[Model], str]
 """Names the author of a model's texts: equal for the same weights and settings under two names."""
 

@@ -1,6 +1,5 @@
 """One execution of a definition on a store, from the checks to the result."""
 
-import hashlib
 import platform
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,12 +17,13 @@ from coupled_arena.models.model import Kind, Model
 from coupled_arena.prompts import PromptSet, load_prompts
 from coupled_arena.protocols import Observer
 from coupled_arena.tournaments.caveats import fault_caveats
-from coupled_arena.tournaments.checks import HERE, check
+from coupled_arena.tournaments.checks import HERE
 from coupled_arena.tournaments.database import MEMORY
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.estimate import battles_of
 from coupled_arena.tournaments.events import CallAnswered, CallWaits, Event, Listener, RunOpened
-from coupled_arena.tournaments.panels import AuthorOf, panel
+from coupled_arena.tournaments.panels import ADVISABLE_JUDGES, AuthorOf, panel
+from coupled_arena.tournaments.preflight import cleared
 from coupled_arena.tournaments.questions import gather
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.result import Result
@@ -31,9 +31,8 @@ from coupled_arena.tournaments.run_store import RunStore
 from coupled_arena.tournaments.runner import Runner
 from coupled_arena.tournaments.seating import Seating
 from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.stored import digest_of
 
-ADVISABLE_JUDGES = 3
-"""Fewer judges than this are worth a caveat."""
 PACKAGES = ("autogen-agentchat", "coupled-arena", "litellm", "networkx", "numpy", "pydantic", "xllamacpp")
 """Packages whose versions a manifest names."""
 
@@ -45,6 +44,7 @@ async def play(
     listeners: Sequence[Listener] = (),
     observers: Sequence[Observer] = (),
     retry_failed: bool = False,
+    preflight: bool = True,
     where: str = HERE,
     backends: Mapping[Kind, Backend] | None = None,
 ) -> Result:
@@ -56,6 +56,8 @@ async def play(
         listeners: told of every event.
         observers: told of every utterance on the bus.
         retry_failed: ask again what was answered without text.
+        preflight: ask every hosted model once before the first call of the run, unless the store holds the run to its
+            end; models behind a backend of `backends` are not asked.
         where: the file of the definition, named in every problem.
         backends: ways of reaching a kind of model instead of the built-in ones.
 
@@ -70,14 +72,15 @@ async def play(
     async with Gateway(
         backends=backends, budget=tournament.budget, limits=tournament.limits, retry_failed=retry_failed
     ) as gateway:
-        check(tournament, gateway, where)
+        probing = preflight and "hosted" not in (backends or {})
+        await cleared(tournament, gateway, store, probing=probing, retry_failed=retry_failed, where=where)
         prompts = load_prompts(tournament.prompt_set).with_actions(
             *sorted({seat.tag for seat in tournament.roles.values()})
         )
         gateway.on_wait = _waits(listeners)
         gateway.on_reply = _reporter(listeners)
         with opened(store) as (written, read):
-            digest = tournament.digest(prompts.digest, *file_digests(tournament))
+            digest = digest_of(tournament)
             with written.open_run(digest, tournament.name, tournament.document(), manifest(tournament, prompts)) as run:
                 gateway.memo, gateway.spent_before = run, run.reader.spent
                 source = StoredRun(read, run.id)
@@ -144,9 +147,6 @@ def caveats(tournament: Tournament, author_of: AuthorOf) -> tuple[str, ...]:
     found = []
     if fewest < ADVISABLE_JUDGES:
         found.append(f"some battles have only {fewest} judges; {ADVISABLE_JUDGES} or more are advisable")
-    foreign = sorted(role for role, seat in tournament.roles.items() if seat.factory is not None)
-    if foreign:
-        found.append(f"{', '.join(foreign)}: agents of a factory are asked anew at every execution, a resume included")
     return tuple(found)
 
 
@@ -188,13 +188,6 @@ def opened(store: Store | Path | str | None) -> Iterator[tuple[Store, Store | Pa
         except BaseException:
             kept.close()
             raise
-
-
-def file_digests(tournament: Tournament) -> list[str]:
-    """Return digests of the files a definition names: another content is another run."""
-    if not isinstance(tournament.questions, Path):
-        return []
-    return [hashlib.blake2b(tournament.questions.read_bytes(), digest_size=16).hexdigest()]
 
 
 def manifest(tournament: Tournament, prompts: PromptSet) -> dict[str, Any]:

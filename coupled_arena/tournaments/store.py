@@ -168,6 +168,12 @@ class Store:
             raise RunNotFound(f"{self._where}: holds no run {run!r}; it holds {', '.join(known)}")
         return RunReader(self._connection, self._where, run or known[0])
 
+    def find(self, digest: str) -> RunReader | None:
+        """Return the newest run of a definition by its digest, or None where there is none."""
+        with decoded(self._where):
+            run = self._newest(digest)
+        return None if run is None else RunReader(self._connection, self._where, run)
+
     def close(self) -> None:
         """Close the file."""
         self._connection.close()

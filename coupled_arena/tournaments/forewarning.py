@@ -1,0 +1,65 @@
+"""What a definition makes of a tournament that its author may not expect: no problems, but worth knowing before."""
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from itertools import combinations
+
+from coupled_arena.models.families import family_of
+from coupled_arena.models.model import Model
+from coupled_arena.tournaments.checks import cast
+from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.panels import ADVISABLE_JUDGES, AuthorOf, eligible
+
+MOST_PAIRS_LISTED = 3
+
+
+def notes_on(tournament: Tournament, author_of: AuthorOf) -> Iterator[str]:
+    """Yield what is worth knowing: limits that hold nothing, families, small committees, and what is not counted."""
+    yield from _limits(tournament)
+    yield from _families(tournament)
+    yield from _small_committees(tournament, author_of)
+    yield from _uncounted(tournament)
+
+
+def _limits(tournament: Tournament) -> Iterator[str]:
+    hosted = [m.model for models in cast(tournament).values() for m in models if m.kind == "hosted"]
+    for pattern in tournament.limits:
+        if not any(fnmatchcase(string, pattern) for string in hosted):
+            strings = ", ".join(dict.fromkeys(hosted)) or "there is none"
+            yield f"limits.{pattern} fits no hosted model ({strings}), so it holds nothing back"
+
+
+def _families(tournament: Tournament) -> Iterator[str]:
+    """Yield the families that recusal keeps from judging their own."""
+    if tournament.committee.recuse != "family":
+        return
+    members: dict[str, list[Model]] = {}
+    for model in dict.fromkeys((*tournament.models, *tournament.judging_models)):
+        members.setdefault(family_of(model), []).append(model)
+    judges = set(tournament.judging_models)
+    for family, models in members.items():
+        playing = [model.name for model in models if model in tournament.models]
+        recused = [model.name for model in models if model in judges and playing != [model.name]]
+        if playing and recused:
+            yield f"family {family}: {', '.join(recused)} may not judge battles of {', '.join(playing)}"
+
+
+def _small_committees(tournament: Tournament, author_of: AuthorOf) -> Iterator[str]:
+    small = [
+        (a.name, b.name, judges)
+        for a, b in combinations(tournament.models, 2)
+        if len(judges := eligible(tournament, (a, b), author_of)) < ADVISABLE_JUDGES
+    ]
+    for a, b, judges in small[:MOST_PAIRS_LISTED]:
+        names = ", ".join(judge.name for judge in judges)
+        yield f"{a} against {b}: judged by {names} only; {ADVISABLE_JUDGES} judges or more are advisable"
+    if len(small) > MOST_PAIRS_LISTED:
+        yield f"{len(small) - MOST_PAIRS_LISTED} more pairs have fewer than {ADVISABLE_JUDGES} judges"
+
+
+def _uncounted(tournament: Tournament) -> Iterator[str]:
+    for model in dict.fromkeys(m for models in cast(tournament).values() for m in models if m.kind == "agent"):
+        yield f"{model.name}: is an agent of your own, counted as one call a turn; what it asks and costs is not known"
+    for role, seat in tournament.roles.items():
+        if seat.factory is not None:
+            yield f"roles.{role}: what the agents of its factory ask and cost is not known"

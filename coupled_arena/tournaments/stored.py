@@ -1,0 +1,60 @@
+"""What a store already knows of a definition, before the run is opened for writing."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from coupled_arena.errors import ConfigurationError
+from coupled_arena.models.calls import Spent
+from coupled_arena.prompts import load_prompts
+from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.reader import RunReader
+from coupled_arena.tournaments.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A run that a store holds of a definition."""
+
+    run: str
+    """Its id."""
+    finished: bool
+    """Whether it was played to its end, so that every call is answered."""
+    spent: Spent
+    """What it has paid for so far."""
+
+
+def digest_of(tournament: Tournament) -> str:
+    """Return the digest that identifies the runs of a definition: what it says, its prompts and the files it names.
+
+    Raises:
+        ConfigurationError: the prompt set cannot be loaded.
+        OSError: a file it names cannot be read.
+    """
+    files = []
+    if isinstance(tournament.questions, Path):
+        files.append(hashlib.blake2b(tournament.questions.read_bytes(), digest_size=16).hexdigest())
+    return tournament.digest(load_prompts(tournament.prompt_set).digest, *files)
+
+
+def begun(tournament: Tournament, store: Store | Path | str | None) -> Begun | None:
+    """Return the run that a store holds of a definition, or None where it holds none; makes no store.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    if store is None or (not isinstance(store, Store) and not Path(store).exists()):
+        return None
+    try:
+        digest = digest_of(tournament)
+    except (ConfigurationError, OSError):
+        # What is wrong with a file the checks say; no run was ever played with it as it is.
+        return None
+    if isinstance(store, Store):
+        return _begun(store.find(digest))
+    with Store(store, create=False) as opened:
+        return _begun(opened.find(digest))
+
+
+def _begun(run: RunReader | None) -> Begun | None:
+    return None if run is None else Begun(run.id, run.status == "finished", run.spent)
