@@ -77,7 +77,7 @@ def problems_in(tournament: Tournament, gateway: Gateway, *, answered: bool = Fa
     lacking = list(_models(tournament, gateway, answered=answered))
     problems += (problem for _, problem in lacking)
     if not answered:
-        problems += _budget(tournament)
+        problems += _budget(tournament, agents)
     # Without its weights nobody knows what a local model is; a hosted one is known without its key.
     if sound and all(model.kind == "hosted" for model, _ in lacking):
         seating = Seating(tournament, gateway, load_prompts(tournament.prompt_set))
@@ -267,13 +267,14 @@ def _models(tournament: Tournament, gateway: Gateway, *, answered: bool) -> Iter
                 yield model, Problem(HERE, key, f"{model.name}: {message}")
 
 
-def _budget(tournament: Tournament) -> Iterator[Problem]:
+def _budget(tournament: Tournament, agents: AgentBackend) -> Iterator[Problem]:
     """A bound in dollars on models that nobody knows the price of."""
     budget = tournament.budget
     if budget.usd is None or budget.tokens is not None or budget.calls is not None:
         return
-    hosted = dict.fromkeys(m for models in cast(tournament).values() for m in models if m.kind == "hosted")
-    if unpriced := [model.name for model in hosted if price_of(model) is None]:
+    behind = [agents.models(name) for name in sorted(agents.factories)]
+    asked = dict.fromkeys(model for models in (*cast(tournament).values(), *behind) for model in models)
+    if unpriced := [model.name for model in asked if model.kind == "hosted" and price_of(model) is None]:
         message = (
             f"cannot be held: no price is known for {', '.join(unpriced)}; set `price` of the model "
             "(US dollars per million tokens: { prompt = 0.5, completion = 1.5 }), budget.tokens or budget.calls"

@@ -19,7 +19,8 @@ from coupled_arena.tournaments.contexts import context_of
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.estimate import Spending, battles_of, bill, estimate, price_words
 from coupled_arena.tournaments.forewarning import notes_on
-from coupled_arena.tournaments.seating import Seating
+from coupled_arena.tournaments.roles import ROLES
+from coupled_arena.tournaments.seating import Seating, agents_models
 from coupled_arena.tournaments.store import Store
 from coupled_arena.tournaments.stored import Begun, begun
 
@@ -50,7 +51,7 @@ class CastModel:
     spending: Spending
     """What will be asked of it at most, and what that costs."""
     at_least: bool
-    """Whether more may be asked of it than its spending says: an agent of the user's asks as often as it likes."""
+    """Whether more may be asked of it than its spending says: agents of the user's ask as often as they like."""
 
     def document(self) -> dict[str, Any]:
         """Return it as plain data, the figures of its spending beside the rest."""
@@ -158,7 +159,7 @@ async def cleared(
     finished = known is not None and known.finished and not retry_failed
     await examined(tournament, gateway, finished=finished, probing=probing, where=where)
     if finished:
-        for model in hosted_models(tournament):
+        for model in hosted_models(tournament, gateway):
             if problems := gateway.problems(model):
                 gateway.unreachable[model.name] = "; ".join(problems)
 
@@ -173,7 +174,7 @@ async def examined(
     """
     problems = problems_in(tournament, gateway, answered=finished)
     seen: dict[Model, Seen] = {}
-    keys = hosted_models(tournament) if probing and not finished else {}
+    keys = hosted_models(tournament, gateway) if probing and not finished else {}
     if keys:
         from coupled_arena.tournaments.probes import probe
 
@@ -186,14 +187,24 @@ async def examined(
     return seen
 
 
-def hosted_models(tournament: Tournament) -> dict[Model, str]:
-    """Return every hosted model of a definition, with the first key that names it."""
-    found: dict[Model, str] = {}
-    for key, models in cast(tournament).items():
+def whole_cast(tournament: Tournament, gateway: Gateway) -> dict[Model, list[str]]:
+    """Return every model that may be asked, those of agents too, with the keys that name it or its agent."""
+    keys: dict[Model, list[str]] = {}
+    agents = agents_models(tournament, gateway)
+    behind = {
+        name.replace("/", ".") if name.startswith(ROLES) else f"agents.{name}": models
+        for name, models in agents.items()
+    }
+    for key, models in {**cast(tournament), **behind}.items():
         for model in models:
-            if model.kind == "hosted":
-                found.setdefault(model, key)
-    return found
+            keys.setdefault(model, []).append(key)
+    return keys
+
+
+def hosted_models(tournament: Tournament, gateway: Gateway | None = None) -> dict[Model, str]:
+    """Return every hosted model that may be asked, with the first key that names it."""
+    keys = whole_cast(tournament, gateway or Gateway())
+    return {model: named[0] for model, named in keys.items() if model.kind == "hosted"}
 
 
 def _role(key: str) -> str:
@@ -207,9 +218,10 @@ def _looked_ahead(
     seating = Seating(tournament, gateway, load_prompts(tournament.prompt_set))
     spending = estimate(places(seating), price_of)
     figures = {line.model: line for line in spending}
+    keys = whole_cast(tournament, gateway)
     models = tuple(
-        _cast_model(tournament, gateway, model, keys, figures.get(model.name), seen.get(model))
-        for model, keys in _keys_of(tournament).items()
+        _cast_model(tournament, gateway, model, named, figures.get(model.name), seen.get(model))
+        for model, named in keys.items()
     )
     usd, unpriced = bill(spending)
     return Preflight(
@@ -218,7 +230,7 @@ def _looked_ahead(
         usd=usd,
         unpriced=tuple(unpriced),
         notes=(*_begun_note(known, finished=finished), *notes_on(tournament, seating.author_of), *_seen_notes(seen)),
-        hosted=any(model.kind == "hosted" for model in _keys_of(tournament)),
+        hosted=any(model.kind == "hosted" for model in keys),
         probed=bool(seen),
         finished=finished,
     )
@@ -242,16 +254,8 @@ def _cast_model(
         thinks=None if seen is None else seen.finding.thinks,
         latency=None if seen is None else seen.latency,
         spending=spending or Spending(model.name, 0, 0, 0, 0, 0, 0.0),
-        at_least=model.kind == "agent",
+        at_least=model.kind == "agent" or any(key not in cast(tournament) for key in keys),
     )
-
-
-def _keys_of(tournament: Tournament) -> dict[Model, list[str]]:
-    keys: dict[Model, list[str]] = {}
-    for key, models in cast(tournament).items():
-        for model in models:
-            keys.setdefault(model, []).append(key)
-    return keys
 
 
 def _begun_note(known: Begun | None, *, finished: bool) -> tuple[str, ...]:
