@@ -11,10 +11,18 @@ other one the reply. Behaviours that wrap another one (`delayed`, `drip`, `half_
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import format_datetime
 from typing import Any, Literal
 
 Break = Literal["reset", "close", "hang"]
 """Ways of giving no answer at all."""
+
+
+class Behaviour:
+    """What is common to everything a model can be told to do: the classes below, and no others."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +38,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(Behaviour):
     """An answer with status 200."""
 
     text: str | None
@@ -52,7 +60,7 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Behaviour):
     """An answer with another status and an error in OpenAI's form."""
 
     status: int
@@ -72,7 +80,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class Body(Behaviour):
     """An answer whose body is sent as it is."""
 
     content: bytes
@@ -84,7 +92,7 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(Behaviour):
     """No answer."""
 
     how: Break
@@ -92,67 +100,64 @@ class Broken:
 
 
 @dataclass(frozen=True, slots=True)
-class Delayed:
+class Delayed(Behaviour):
     """A behaviour after a while."""
 
     seconds: float
     """How long to wait first."""
-    then: "Behaviour | str"
+    then: Behaviour | str
     """What comes after that."""
 
 
 @dataclass(frozen=True, slots=True)
-class Half:
+class Half(Behaviour):
     """The first part of an answer, after which the connection is closed; the headers promise all of it."""
 
     share: float
     """How much of the body is sent, from 0 up to but not including 1."""
-    then: "Behaviour | str"
+    then: Behaviour | str
     """Whose answer it is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Drip:
+class Drip(Behaviour):
     """An answer in several pieces with a pause before each but the first."""
 
     pieces: int
     """Into how many pieces the body is cut, at least 1."""
     pause: float
     """Seconds between two of them."""
-    then: "Behaviour | str"
+    then: Behaviour | str
     """Whose answer it is."""
 
 
 @dataclass(frozen=True, slots=True)
-class RefusesParameter:
+class RefusesParameter(Behaviour):
     """Status 400 while the request holds a parameter."""
 
     parameter: str
     """Name of the parameter."""
-    then: "Behaviour | str"
+    then: Behaviour | str
     """What comes without it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Thinks:
+class Thinks(Behaviour):
     """Hidden reasoning that spends tokens of the request's limit before any text."""
 
     tokens: int | None
     """How many it needs; None takes whatever the limit allows."""
-    then: "Behaviour | str"
+    then: Behaviour | str
     """What is said after that, within what is left of the limit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
+class Simulated(Behaviour):
     """The reply of one of the project's simulated models; its dice follow from the request's `seed`, else from it."""
 
     model: str
     """Model string, `sim/ada?skill=1.2`."""
 
-
-Behaviour = Completion | Failure | Body | Broken | Delayed | Half | Drip | RefusesParameter | Thinks | Simulated
-"""Everything a model can be told to do."""
 
 _ERRORS: Mapping[int, tuple[str, str, str | None]] = {
     400: ("The request is not valid.", "invalid_request_error", None),
@@ -240,7 +245,7 @@ def error(
     code: str | None = None,
     type: str | None = None,  # noqa: A002 (OpenAI's word)
     param: str | None = None,
-    retry_after: float | str | None = None,
+    retry_after: float | datetime | str | None = None,
     retry_after_ms: float | None = None,
     echo_key: bool = False,
 ) -> Failure:
@@ -252,14 +257,14 @@ def error(
         code: OpenAI's code.
         type: OpenAI's class.
         param: the parameter to blame.
-        retry_after: the header `Retry-After`, in seconds or as an HTTP date.
+        retry_after: the header `Retry-After`: seconds, a moment (sent as an HTTP date), or text that is sent as it is.
         retry_after_ms: the header `retry-after-ms`.
         echo_key: whether the words end with the request's key.
     """
     usual = _ERRORS.get(status, (f"The provider answered with status {status}.", "api_error", None))
     headers: list[tuple[str, str]] = []
     if retry_after is not None:
-        headers.append(("Retry-After", retry_after if isinstance(retry_after, str) else f"{retry_after:g}"))
+        headers.append(("Retry-After", _header(retry_after)))
     if retry_after_ms is not None:
         headers.append(("retry-after-ms", f"{retry_after_ms:g}"))
     return Failure(
@@ -349,3 +354,9 @@ def body(
     if isinstance(content, Mapping):
         content = json.dumps(content)
     return Body(content.encode() if isinstance(content, str) else content, content_type, status)
+
+
+def _header(moment: float | datetime | str) -> str:
+    if isinstance(moment, datetime):
+        return format_datetime(moment.astimezone(UTC), usegmt=True)
+    return moment if isinstance(moment, str) else f"{moment:g}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.testing import behaviours
 from coupled_arena.testing.behaviours import Behaviour
+from coupled_arena.testing.script import problems_of
 
 PASSING: tuple[Behaviour, ...] = (
     behaviours.error(429, retry_after=0),
@@ -38,7 +39,7 @@ class Faults:
     """Most failed attempts of one call, at least 1."""
     seed: int = 0
     """Which calls; any whole number."""
-    kinds: tuple[Behaviour, ...] = PASSING
+    kinds: tuple[Behaviour | str, ...] = PASSING
     """What happens instead of an answer: one of these per attempt."""
 
     def __post_init__(self) -> None:
@@ -49,10 +50,11 @@ class Faults:
             problems.append(Problem("Faults", "most_in_a_row", f"must be at least 1, not {self.most_in_a_row}"))
         if not self.kinds:
             problems.append(Problem("Faults", "kinds", "must name at least one behaviour"))
+        problems += [Problem("Faults", "kinds", problem) for kind in self.kinds for problem in problems_of(kind)]
         if problems:
             raise ConfigurationError(problems)
 
-    def fault(self, call: bytes, attempt: int) -> Behaviour | None:
+    def fault(self, call: bytes, attempt: int) -> Behaviour | str | None:
         """Return what happens to an attempt (from 1) of a call, None for nothing."""
         if attempt > self.most_in_a_row or self._chance(call, "share") >= self.share:
             return None

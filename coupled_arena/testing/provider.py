@@ -1,31 +1,25 @@
 """A fake provider: an OpenAI-compatible server on loopback, on a thread and an event loop of its own."""
 
 import asyncio
-import errno
 import os
-import threading
+import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import Future
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from coupled_arena.errors import ConfigurationError, ModelError, Problem
 from coupled_arena.models.model import Model
 from coupled_arena.testing.faults import Faults
 from coupled_arena.testing.ledger import Ledger
 from coupled_arena.testing.request import Request
-from coupled_arena.testing.script import Role, Script
+from coupled_arena.testing.script import Actor, Script
 
-HOST = "127.0.0.1"
-"""The only address that is ever listened at."""
+if TYPE_CHECKING:
+    from coupled_arena.testing.running import Running
 
 LARGEST_BODY = 32 * 1024**2
 """Bytes of the largest request that is read, unless another limit is given."""
-
-_BACKLOG = 4096
-# Long enough for handlers that were cancelled to end, which takes no waiting.
-_GRACE = 1.0
 
 
 class FakeProvider:
@@ -69,7 +63,8 @@ class FakeProvider:
         most_bytes: int = LARGEST_BODY,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._roles = _roles(models, key, contexts or {})
+        ranges = {"port": (port, 0, 65535), "keep": (keep, 0, sys.maxsize), "most_bytes": (most_bytes, 1, sys.maxsize)}
+        self._actors = _cast(models, key, contexts or {}, ranges)
         self.key = key
         """The key that requests have to come with."""
         self.port = port
@@ -80,13 +75,10 @@ class FakeProvider:
         self._sleep = sleep
         self._ledger = Ledger(keep)
         self._born = time.monotonic()
-        self._thread: threading.Thread | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._stopping: asyncio.Event | None = None
-        self._fault: Exception | None = None
+        self._running: Running | None = None
 
     def __repr__(self) -> str:
-        return f"FakeProvider({', '.join(sorted(self._roles))}; {self.url if self.port else 'not started'})"
+        return f"FakeProvider({', '.join(sorted(self._actors))}; {self.url if self.port else 'not started'})"
 
     @property
     def url(self) -> str:
@@ -97,7 +89,7 @@ class FakeProvider:
         """
         if not self.port:
             raise ModelError("the fake provider has no address before it is started: use it in a `with` statement")
-        return f"http://{HOST}:{self.port}/v1"
+        return f"http://127.0.0.1:{self.port}/v1"
 
     @property
     def key_env(self) -> str:
@@ -109,13 +101,13 @@ class FakeProvider:
         """What to set so that `openai/NAME` of LiteLLM, and OpenAI's own client, reach this provider by themselves."""
         return {"OPENAI_API_KEY": self.key, "OPENAI_BASE_URL": self.url, "OPENAI_API_BASE": self.url}
 
-    def model(self, name: str, **settings: Any) -> Model:
+    def model(self, name: str, /, **settings: Any) -> Model:
         """Return one of its models for a tournament, named as it is here.
 
         Args:
             name: name of the model; one that the provider does not serve may be asked for too, and is not found.
-            settings: further settings of `Model`; `api_base=None` and `api_key_env=None` leave the address and the key
-                to the environment, so that a stored run does not depend on the port.
+            settings: further settings of `Model`, another name too; `api_base=None` and `api_key_env=None` leave the
+                address and the key to the environment, so that a stored run does not depend on the port.
         """
         reached = {"api_base": self.url, "api_key_env": self.key_env}
         return Model(settings.pop("name", name), f"openai/{name}", **(reached | settings))
@@ -126,7 +118,7 @@ class FakeProvider:
         Raises:
             ConfigurationError: the script cannot be played.
         """
-        self._roles[name] = Role(name, script)
+        self._actors[name] = Actor(name, script)
 
     @property
     def requests(self) -> tuple[Request, ...]:
@@ -161,19 +153,24 @@ class FakeProvider:
         Raises:
             ConfigurationError: the port cannot be listened at.
         """
-        if self._thread is not None:
+        if self._running is not None:
             return self
-        ready: Future[int] = Future()
-        thread = threading.Thread(target=self._run, args=(ready,), name="fake provider", daemon=True)
-        thread.start()
-        try:
-            self.port = ready.result()
-        except OSError as error:
-            thread.join()
-            why = "is taken by another program" if error.errno == errno.EADDRINUSE else f"cannot be used ({error})"
-            words = f"{self.port} {why}: choose another one, or 0 for any that is free"
-            raise ConfigurationError([Problem("FakeProvider", "port", words)]) from None
-        self._thread = thread
+        # The package is imported to be named, too, and aiohttp takes long.
+        from coupled_arena.testing.running import Running
+        from coupled_arena.testing.server import Server
+
+        server = Server(
+            actors=self._actors,
+            key=self.key,
+            contexts=self._contexts,
+            faults=self._faults,
+            most_bytes=self._most_bytes,
+            sleep=self._sleep,
+            clock=lambda: time.monotonic() - self._born,
+            ledger=self._ledger,
+        )
+        self._running = Running(server, self.port)
+        self.port = self._running.port
         os.environ[self.key_env] = self.key
         return self
 
@@ -183,15 +180,12 @@ class FakeProvider:
         Raises:
             ModelError: a script raised while it was played; the first exception is chained.
         """
-        thread, self._thread = self._thread, None
-        if thread is None:
+        running, self._running = self._running, None
+        if running is None:
             return
         os.environ.pop(self.key_env, None)
-        if self._loop is not None and self._stopping is not None:
-            self._loop.call_soon_threadsafe(self._stopping.set)
-        thread.join()
-        self._loop = self._stopping = None
-        fault, self._fault = self._fault, None
+        running.stop()
+        fault = running.fault
         if fault is not None:
             raise ModelError(f"a script of the fake provider raised {type(fault).__name__}: {fault}") from fault
 
@@ -208,53 +202,26 @@ class FakeProvider:
             if error is None:
                 raise
 
-    def _run(self, ready: "Future[int]") -> None:
-        try:
-            asyncio.run(self._serve(ready))
-        except BaseException as error:  # handed to the thread that waits for the start
-            if ready.done():
-                raise
-            ready.set_exception(error)
 
-    async def _serve(self, ready: "Future[int]") -> None:
-        from aiohttp import web
-
-        from coupled_arena.testing.server import Server
-
-        server = Server(
-            roles=self._roles,
-            key=self.key,
-            contexts=self._contexts,
-            faults=self._faults,
-            most_bytes=self._most_bytes,
-            sleep=self._sleep,
-            clock=lambda: time.monotonic() - self._born,
-            ledger=self._ledger,
-        )
-        self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
-        runner = web.ServerRunner(server.listener(), shutdown_timeout=_GRACE)
-        await runner.setup()
-        try:
-            await web.TCPSite(runner, HOST, self.port, backlog=_BACKLOG).start()
-            ready.set_result(int(runner.addresses[0][1]))
-            await self._stopping.wait()
-        finally:
-            server.stop()
-            await runner.cleanup()
-            self._fault = server.fault
-
-
-def _roles(models: Mapping[str, Script], key: str, contexts: Mapping[str, int]) -> dict[str, Role]:
+def _cast(
+    models: Mapping[str, Script], key: str, contexts: Mapping[str, int], ranges: Mapping[str, tuple[int, int, int]]
+) -> dict[str, Actor]:
     """Return the scripts ready to be played.
 
+    Args:
+        models: the scripts.
+        key: the key.
+        contexts: the contexts.
+        ranges: other settings with the lowest and the highest value that each may have.
+
     Raises:
-        ConfigurationError: with every problem of every script, of the key and of the contexts.
+        ConfigurationError: with every problem of all of these.
     """
-    roles: dict[str, Role] = {}
+    actors: dict[str, Actor] = {}
     problems: list[Problem] = []
     for name, script in models.items():
         try:
-            roles[name] = Role(name, script)
+            actors[name] = Actor(name, script)
         except ConfigurationError as error:
             problems.extend(error.problems)
     if not models:
@@ -266,6 +233,11 @@ def _roles(models: Mapping[str, Script], key: str, contexts: Mapping[str, int]) 
             problems.append(Problem("FakeProvider", "contexts", f"{name} is none of the models; name one of them"))
         elif context < 1:
             problems.append(Problem("FakeProvider", "contexts", f"{name} must have at least 1 token, not {context}"))
+    problems += [
+        Problem("FakeProvider", name, f"must be a whole number of at least {low} and at most {high}, not {value!r}")
+        for name, (value, low, high) in ranges.items()
+        if type(value) is not int or not low <= value <= high
+    ]
     if problems:
         raise ConfigurationError(problems)
-    return roles
+    return actors

@@ -18,7 +18,7 @@ class Request:
     model: str
     """The model it asks for; empty where it names none."""
     messages: tuple[Message, ...]
-    """The chat; empty where it cannot be read."""
+    """Roles and texts of the chat; empty where it cannot be read."""
     body: Mapping[str, Any]
     """Everything in it; empty where it is no JSON object."""
     headers: Mapping[str, str]
@@ -53,26 +53,26 @@ def digest_of(body: Mapping[str, Any]) -> bytes:
 
 
 def messages_of(body: Mapping[str, Any]) -> tuple[Message, ...]:
-    """Return the chat of a body; contents of several text parts are joined, and null content reads as empty.
+    """Return the chat of a body, empty where it is none of text; null content reads as empty, text parts are joined.
 
-    Raises:
-        ValueError: it is no chat of text, with what is wrong.
+    >>> messages_of({"messages": [{"role": "user", "content": [{"type": "text", "text": "Why?"}]}]})[0].content
+    'Why?'
     """
     messages = body.get("messages")
-    if not isinstance(messages, list) or not messages:
-        raise ValueError("messages must be a list of at least one message")
-    return tuple(map(_message, messages))
+    read = tuple(map(_message, messages)) if isinstance(messages, list) else ()
+    return tuple(message for message in read if message is not None) if None not in read else ()
 
 
-def _message(message: Any) -> Message:
+def _message(message: Any) -> Message | None:
     if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
-        raise ValueError("every message must be an object with a role")
+        return None
     content = message.get("content")
     if content is None or isinstance(content, str):
         return Message(message["role"], content or "")
-    if not isinstance(content, list) or any(
-        not isinstance(part, Mapping) or part.get("type") != "text" or not isinstance(part.get("text"), str)
-        for part in content
-    ):
-        raise ValueError("the content of a message must be text or a list of text parts")
+    if not isinstance(content, list) or not all(map(_is_text, content)):
+        return None
     return Message(message["role"], "".join(part["text"] for part in content))
+
+
+def _is_text(part: Any) -> bool:
+    return isinstance(part, Mapping) and part.get("type") == "text" and isinstance(part.get("text"), str)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.simulated.dials import dial_problems
@@ -32,8 +32,6 @@ SIMULATED = "sim/"
 ENDLESS = 4096
 """Tokens of hidden reasoning that takes all it can get, where the request states no limit."""
 
-_BEHAVIOURS = get_args(Behaviour)
-
 
 class Plan(NamedTuple):
     """What is done with one request."""
@@ -50,7 +48,7 @@ class Plan(NamedTuple):
     """Seconds between two of them."""
 
 
-class Role:
+class Actor:
     """A model's script, and how far it has been played.
 
     Raises:
@@ -87,18 +85,16 @@ def as_behaviour(step: Any) -> Behaviour:
     """
     if isinstance(step, str):
         return Simulated(step) if step.startswith(SIMULATED) else Completion(step)
-    if not isinstance(step, _BEHAVIOURS):
+    if not isinstance(step, Behaviour):
         raise ConfigurationError([Problem("FakeProvider", "script", _not_a_behaviour(step))])
-    behaviour: Behaviour = step
-    return behaviour
+    return step
 
 
 def plan(step: Behaviour | str, request: Request) -> Plan:
     """Return what a behaviour does with a request, with what wraps it taken apart.
 
     Raises:
-        ConfigurationError: a simulated model's dials cannot be read.
-        ValueError: a simulated model cannot be asked this.
+        ConfigurationError: it is no behaviour, or a simulated model's dials cannot be read.
     """
     behaviour = as_behaviour(step)
     match behaviour:
@@ -119,8 +115,10 @@ def plan(step: Behaviour | str, request: Request) -> Plan:
             return inner._replace(answer=_thinking(inner.answer, needed, request.max_tokens))
         case Simulated(model):
             return Plan(answer_of(model, request))
-        case _:
+        case Completion() | Failure() | Body() | Broken():
             return Plan(behaviour)
+        case _:
+            raise ConfigurationError([Problem("FakeProvider", "script", _not_a_behaviour(behaviour))])
 
 
 def _thinking(answer: Completion, needed: int | None, limit: int | None) -> Completion:
@@ -139,30 +137,36 @@ def _refused(parameter: str) -> Failure:
 
 def _problems(script: Any) -> list[str]:
     """Return what is wrong with a script."""
-    if isinstance(script, (str, *_BEHAVIOURS)):
-        return _step_problems(script)
+    if isinstance(script, str | Behaviour):
+        return problems_of(script)
     if isinstance(script, Mapping) or not (callable(script) or isinstance(script, Sequence)):
         return [_not_a_behaviour(script)]
     if not isinstance(script, Sequence):
         return []
     if not script:
         return ["holds no behaviour: give one for each request, of which the last one repeats"]
-    return [problem for step in script for problem in _step_problems(step)]
+    return [problem for step in script for problem in problems_of(step)]
 
 
-def _step_problems(step: Any) -> list[str]:
-    if not isinstance(step, (str, *_BEHAVIOURS)):
+def problems_of(step: Any) -> list[str]:
+    """Return what is wrong with a behaviour or a text."""
+    if not isinstance(step, str | Behaviour):
         return [_not_a_behaviour(step)]
     behaviour = as_behaviour(step)
     if isinstance(behaviour, Simulated):
         return [f"{behaviour.model}: {problem.key}: {problem.message}" for problem in dial_problems(behaviour.model)]
     found = []
-    if isinstance(behaviour, Half) and not 0 <= behaviour.share < 1:
-        found.append(f"share must be at least 0 and below 1, not {behaviour.share}")
-    if isinstance(behaviour, Drip) and behaviour.pieces < 1:
-        found.append(f"pieces must be at least 1, not {behaviour.pieces}")
+    match behaviour:
+        case Half(share, _) if not 0 <= share < 1:
+            found.append(f"share must be at least 0 and below 1, not {share}")
+        case Drip(pieces, pause, _) if pieces < 1 or not pause >= 0:
+            found.append(f"pieces must be at least 1 and pause at least 0, not {pieces} and {pause}")
+        case Delayed(seconds, _) if not seconds >= 0:
+            found.append(f"seconds must be at least 0, not {seconds}")
+        case Failure(status=status) if not 400 <= status <= 599:
+            found.append(f"the status of an error must be from 400 to 599, not {status}")
     if isinstance(behaviour, (Delayed, Half, Drip, RefusesParameter, Thinks)):
-        found += _step_problems(behaviour.then)
+        found += problems_of(behaviour.then)
     return found
 
 

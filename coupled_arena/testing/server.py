@@ -18,7 +18,7 @@ from coupled_arena.testing.delivery import deliver, withhold
 from coupled_arena.testing.faults import Faults
 from coupled_arena.testing.ledger import Ledger
 from coupled_arena.testing.request import Request, digest_of, messages_of
-from coupled_arena.testing.script import Plan, Role, plan
+from coupled_arena.testing.script import Actor, Plan, plan
 
 NO_STATUS = 0
 """Stands for the status of a request that was given no answer."""
@@ -26,6 +26,7 @@ NO_STATUS = 0
 COMPLETIONS, MODELS, HEALTH = "/v1/chat/completions", "/v1/models", "/health"
 """The addresses that are served."""
 
+_UNREADABLE = "We could not parse the JSON body of your request: it is no JSON object."
 _LIMITS = ("max_tokens", "max_completion_tokens")
 
 
@@ -33,7 +34,7 @@ _LIMITS = ("max_tokens", "max_completion_tokens")
 class Server:
     """Answers the requests of one provider; everything but the ledger belongs to the event loop that runs it."""
 
-    roles: dict[str, Role]
+    actors: dict[str, Actor]
     """The models and their scripts."""
     key: str
     """The key that every request must come with."""
@@ -91,7 +92,7 @@ class Server:
                 return await self._completion(request)
             case "GET", path if path == MODELS:
                 authorised = self._key_of(request) == self.key
-                return _response(listed(sorted(self.roles)) if authorised else _wrong_key())
+                return _response(listed(sorted(self.actors)) if authorised else _wrong_key())
             case "GET", path if path == HEALTH:
                 return web.json_response({"status": "ok"})
             case method, path:
@@ -100,16 +101,16 @@ class Server:
 
     async def _completion(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
-            content = await request.read()
+            body = _object(await request.read())
+            wrong = None if body is not None else _invalid(_UNREADABLE)
         except web.HTTPRequestEntityTooLarge:
-            return _response(failed(behaviours.error(413)))
-        body = _object(content)
+            body, wrong = None, behaviours.error(413)
         number, attempt = self.ledger.arrive(call := digest_of(body or {}))
         try:
             asked = Request(
                 number=number,
                 model=str((body or {}).get("model") or ""),
-                messages=_readable(body),
+                messages=messages_of(body or {}),
                 body=body or {},
                 headers=self._shown(request),
                 call=call,
@@ -117,21 +118,21 @@ class Server:
                 at=self.clock(),
             )
             self.ledger.keep(asked)
-            return await self._answered(request, asked, body is not None)
+            return await self._answered(request, asked, wrong)
         finally:
             self.ledger.leave()
 
-    async def _answered(self, request: web.BaseRequest, asked: Request, readable: bool) -> web.StreamResponse:
+    async def _answered(self, request: web.BaseRequest, asked: Request, wrong: Failure | None) -> web.StreamResponse:
         key = self._key_of(request)
         try:
-            planned = self._planned(asked, key, readable)
+            planned = self._planned(asked, key, wrong)
         except Exception as error:  # noqa: BLE001 (whatever a script raises is told to whoever stops the provider)
             self.fault = self.fault or error
             words = f"The script of {asked.model} raised {type(error).__name__}."
             planned = Plan(Failure(500, words, "server_error", "script_failed"))
         if planned.wait:
             await self.sleep(planned.wait)
-        known = asked.model if asked.model in self.roles else ""
+        known = asked.model if asked.model in self.actors else ""
         if isinstance(planned.answer, Broken):
             self.ledger.count(known, NO_STATUS)
             return await withhold(request, planned.answer.how)
@@ -139,25 +140,22 @@ class Server:
         self.ledger.count(known, answer.status)
         return await deliver(request, answer, planned, self.sleep)
 
-    def _planned(self, asked: Request, key: str, readable: bool) -> Plan:
+    def _planned(self, asked: Request, key: str, wrong: Failure | None) -> Plan:
         """Return what is done with a request: what any provider would refuse, then a fault, then the script."""
         if key != self.key:
             return Plan(behaviours.error(401))
-        if refused := self._refused(asked, readable):
+        if refused := wrong or self._refused(asked):
             return Plan(refused)
         fault = self.faults.fault(asked.call, asked.attempt) if self.faults else None
-        return plan(fault or self.roles[asked.model].next(asked), asked)
+        return plan(fault or self.actors[asked.model].next(asked), asked)
 
-    def _refused(self, asked: Request, readable: bool) -> Failure | None:
-        if not readable:
-            return _invalid("We could not parse the JSON body of your request: it is no JSON object.")
-        if asked.model not in self.roles:
+    def _refused(self, asked: Request) -> Failure | None:
+        if asked.model not in self.actors:
             words = f"The model `{asked.model}` does not exist or you do not have access to it."
             return Failure(404, words, "invalid_request_error", "model_not_found", "model")
-        try:
-            messages_of(asked.body)
-        except ValueError as error:
-            return _invalid(f"Invalid value: {error}.", "messages")
+        if not asked.messages:
+            words = "Invalid value for 'messages': it must be a list of messages, each with a role and text as content."
+            return _invalid(words, "messages")
         for name in _LIMITS:
             limit = asked.body.get(name)
             if limit is not None and not (type(limit) is int and limit >= 1):
@@ -191,13 +189,6 @@ def _object(content: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return body if isinstance(body, dict) else None
-
-
-def _readable(body: Mapping[str, Any] | None) -> Any:
-    try:
-        return messages_of(body or {})
-    except ValueError:
-        return ()
 
 
 def _response(answer: Answer) -> web.StreamResponse:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from coupled_arena.coupling import Sampling, noise_key
+from coupled_arena.errors import ConfigurationError
 from coupled_arena.models.calls import Call, Reply
 from coupled_arena.models.model import Model
 from coupled_arena.models.simulated.speech import reply_to
@@ -28,11 +29,16 @@ def answer_of(model: str, request: Request) -> Completion | Failure:
     The dice follow from the request's `seed`, or from its whole body where it has none. A request for a JSON schema
     gets the same words in that form.
 
+    Settings that no model can be asked with get the answer 400.
+
     Raises:
         ConfigurationError: the model's dials cannot be read.
-        ValueError: the request holds settings that no model can be asked with.
     """
-    reply = reply_to(_call(model, request))
+    try:
+        call = _call(model, request)
+    except (ConfigurationError, TypeError, ValueError) as error:
+        return Failure(400, f"Invalid value: {error}", "invalid_request_error")
+    reply = reply_to(call)
     if reply.outcome == "failed":
         return _failure(reply)
     if reply.outcome == "refused":
@@ -40,8 +46,10 @@ def answer_of(model: str, request: Request) -> Completion | Failure:
     wanted = request.body.get("response_format")
     if not isinstance(wanted, Mapping) or wanted.get("type") not in ("json_schema", "json_object"):
         return Completion(reply.text)
-    schema = (wanted.get("json_schema") or {}).get("schema") or {}
-    return Completion(json.dumps(in_schema(reply.text, schema), ensure_ascii=False))
+    form = wanted.get("json_schema")
+    schema = form.get("schema") if isinstance(form, Mapping) else None
+    value = in_schema(reply.text, schema if isinstance(schema, Mapping) else {})
+    return Completion(json.dumps(value, ensure_ascii=False))
 
 
 def in_schema(text: str, schema: Mapping[str, Any]) -> Any:
