@@ -11,12 +11,15 @@ from aiohttp.test_utils import TestServer
 
 from coupled_arena.coupling import Sampling
 from coupled_arena.errors import ModelError
+from coupled_arena.models.asking import LEFT_OUT
 from coupled_arena.models.calls import Call, Message
-from coupled_arena.models.faults import retry_after
+from coupled_arena.models.environment import missing_key
 from coupled_arena.models.gateway import Gateway
-from coupled_arena.models.hosted import LEFT_OUT, LONGEST_WAIT, HostedBackend, missing_key
+from coupled_arena.models.hosted import HostedBackend
 from coupled_arena.models.litellm_loader import PYDANTIC_COMPLAINT
 from coupled_arena.models.model import Model
+from coupled_arena.models.said import retry_after
+from coupled_arena.models.waits import LONGEST_WAIT
 
 pytestmark = pytest.mark.filterwarnings(f"ignore:{PYDANTIC_COMPLAINT}:UserWarning")
 
@@ -87,13 +90,16 @@ def call(model: Model, text: str = "hello", **changes: Any) -> Call:
 
 
 class Waits:
-    """Stands in for sleeping."""
+    """Stands in for sleeping, and for the clock that goes on meanwhile."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
 
     async def __call__(self, seconds: float) -> None:
         self.seconds.append(seconds)
+
+    def clock(self) -> float:
+        return sum(self.seconds)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +136,7 @@ async def test_what_the_provider_does_ends_in_its_outcome(
 async def test_a_passing_fault_is_asked_again(provider: Provider, status: int) -> None:
     provider.script = [fault(status, "slow down"), fault(status, "slow down"), completion("at last")]
     waits = Waits()
-    reply = await HostedBackend(sleep=waits, jitter=lambda: 0.5).complete(call(model_at(provider)))
+    reply = await HostedBackend(sleep=waits, clock=waits.clock, jitter=lambda: 0.5).complete(call(model_at(provider)))
     assert (reply.outcome, reply.text, reply.retries) == ("ok", "at last", 2)
     assert waits.seconds == [0.375, 0.75]
 
@@ -138,7 +144,7 @@ async def test_a_passing_fault_is_asked_again(provider: Provider, status: int) -
 async def test_retry_after_is_honoured(provider: Provider) -> None:
     provider.script = [fault(429, "slow down", **{"Retry-After": "7"}), completion("at last")]
     waits = Waits()
-    reply = await HostedBackend(sleep=waits, jitter=lambda: 0.0).complete(call(model_at(provider)))
+    reply = await HostedBackend(sleep=waits, clock=waits.clock, jitter=lambda: 0.0).complete(call(model_at(provider)))
     assert reply.outcome == "ok"
     assert waits.seconds == [7.0]
 
@@ -352,5 +358,5 @@ async def test_settings_that_a_model_does_not_take_are_left_out_and_the_reply_sa
     model = Model("thinker", "openai/o3-mini", api_base=provider.base)
     for _ in range(2):
         reply = await backend.complete(call(model))
-        assert (reply.text, reply.outcome, reply.detail) == ("hello", "ok", LEFT_OUT)
+        assert (reply.text, reply.outcome, reply.detail) == ("hello", "ok", f"{LEFT_OUT}: temperature")
     assert all("temperature" not in request for request in provider.requests)

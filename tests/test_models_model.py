@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from coupled_arena import ConfigurationError, Tournament
 from coupled_arena.coupling import Sampling
 from coupled_arena.models.calls import Call, Message
-from coupled_arena.models.hosted import HostedBackend
 from coupled_arena.models.model import SET_BY_LIBRARY, Model
+from coupled_arena.models.parameters import Habits, parameters
 
 KEYS = ("model", "temperature", "top_p", "top_k", "min_p", "timeout", "api_base", "api_key_env")
 
@@ -38,12 +38,25 @@ def test_a_secret_is_sent_to_the_environment(name: str) -> None:
     assert "environment variable and name it with api_key_env" in refused({name: "hush"})
 
 
-def test_everything_that_is_sent_beside_the_options_is_refused_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MINE", "hush-hush")
+@pytest.mark.parametrize("habits", [Habits(), Habits(new_limit=True)])
+def test_everything_that_is_sent_beside_the_options_is_refused_among_them(habits: Habits) -> None:
     model = Model("m", "openai/gpt-4o-mini", api_base="http://127.0.0.1/v1", api_key_env="MINE")
     messages = (Message("user", "hello"),)
-    call = Call(model, messages, Sampling(0.7, 5, 0.9, 0.1), 20, bytes(16), stop=("#",), schema={"type": "object"})
-    for name in HostedBackend()._parameters(call):
+    tool = {"type": "function", "function": {"name": "look", "parameters": {}}}
+    call = Call(
+        model,
+        messages,
+        Sampling(0.7, 5, 0.9, 0.1),
+        20,
+        bytes(16),
+        stop=("#",),
+        schema={"type": "object"},
+        tools=(tool,),
+        tool_choice="auto",
+    )
+    sent, left_out = parameters(call, habits, takes_seed=True, key="hush-hush")
+    assert not left_out
+    for name in sent:
         assert name in refused({name: "x"})
 
 

@@ -1,98 +1,122 @@
-"""What LiteLLM's exceptions mean: which outcome, whether asking again can help, and when."""
+"""What exceptions of LiteLLM mean: how the call ended, and whether asking again can help."""
 
-import email.utils
-import time
-from collections.abc import Iterator
-from typing import Any
+import re
+from typing import Literal
 
 from coupled_arena.models.litellm_loader import load_litellm
+from coupled_arena.models.said import TRACEBACK, UNREADABLE, Said, causes_of, retry_after, said_by, status_of
 from coupled_arena.records import Outcome
 
-DETAIL_LENGTH = 500
-"""Most characters of a provider's words that are kept."""
+Recourse = Literal["none", "retry", "wait"]
+"""What helps: nothing, asking again, or waiting because requests come too fast or the provider is overloaded."""
 
-_TRACEBACK = "Traceback (most recent call last)"
-_NO_MONEY = ("insufficient_quota", "exceeded your current quota")
-_FILTER_CODES = ("content_filter", "content_policy_violation")
+KINDS: dict[str, tuple[Outcome, Recourse]] = {
+    "APIConnectionError": ("failed", "retry"),
+    "APIError": ("failed", "retry"),
+    "APIResponseValidationError": ("failed", "retry"),
+    "AuthenticationError": ("failed", "none"),
+    "BadGatewayError": ("failed", "retry"),
+    "BadRequestError": ("failed", "none"),
+    "BlockedPiiEntityError": ("filtered", "none"),
+    "BudgetExceededError": ("failed", "none"),
+    "CallerCredentialAuthenticationError": ("failed", "none"),
+    "CallerCredentialRateLimitError": ("failed", "wait"),
+    "ContentPolicyViolationError": ("filtered", "none"),
+    "ContextWindowExceededError": ("failed", "none"),
+    "EndpointNotSupportedByModelError": ("failed", "none"),
+    "GuardrailRaisedException": ("failed", "none"),
+    "ImageFetchError": ("failed", "none"),
+    "InternalServerError": ("failed", "retry"),
+    "InvalidRequestError": ("failed", "none"),
+    "JSONSchemaValidationError": ("failed", "none"),
+    "LiteLLMUnknownProvider": ("failed", "none"),
+    "MalformedRequestFieldError": ("failed", "none"),
+    "MidStreamFallbackError": ("failed", "retry"),
+    "MockException": ("failed", "retry"),
+    "ModelNotMappedError": ("failed", "none"),
+    "ModifyResponseException": ("filtered", "none"),
+    "NotFoundError": ("failed", "none"),
+    "OpenAIError": ("failed", "none"),
+    "PaymentRequiredError": ("failed", "none"),
+    "PermissionDeniedError": ("failed", "none"),
+    "RateLimitError": ("failed", "wait"),
+    "RejectedRequestError": ("filtered", "none"),
+    "SensitiveDataRouteException": ("filtered", "none"),
+    "ServiceUnavailableError": ("failed", "retry"),
+    "Timeout": ("timeout", "retry"),
+    "UnprocessableEntityError": ("failed", "none"),
+    "UnsupportedEndpointError": ("failed", "none"),
+    "UnsupportedParamsError": ("failed", "none"),
+    "VectorStoreSearchError": ("failed", "none"),
+}
+"""Every exception of LiteLLM by the name of its class: the outcome, and what helps unless its status says otherwise."""
+
 _TRANSPORT = ("httpx", "httpcore", "aiohttp")
+_TOO_FAST = frozenset({429, 529})
+_PASSING = frozenset({200, 204, 408, 409, 425, *range(500, 600)})
+_NO_MONEY = frozenset(
+    {"insufficient_quota", "insufficient_balance", "billing_hard_limit_reached", "billing_not_active"}
+)
+_HOPELESS = re.compile("exceeded your current quota|request too large", re.IGNORECASE)
+_FILTER = re.compile(
+    "content_filter|content_policy|ResponsibleAIPolicyViolation|data_inspection_failed|content_blocked", re.IGNORECASE
+)
 
 
-def outcome_of(error: Exception) -> Outcome:
+def outcome_of(error: BaseException) -> Outcome:
     """Return how a call ended that raised this."""
-    known = load_litellm().exceptions
-    if isinstance(error, (TimeoutError, known.Timeout)):
+    if isinstance(error, TimeoutError):
         return "timeout"
-    if isinstance(error, known.ContentPolicyViolationError) or getattr(error, "code", None) in _FILTER_CODES:
+    name = class_of(error)
+    blocked = name == "GuardrailRaisedException" and getattr(error, "blocked_content", False)
+    if blocked or (name in ("BadRequestError", "APIError") and _FILTER.search(said_by(error).code)):
         return "filtered"
-    return "failed"
+    return KINDS[name][0] if name else "failed"
 
 
-def passes(error: BaseException) -> bool:
-    """Return whether the same request may succeed later: rate limits, time-outs, servers and connections in trouble.
+def recourse(error: BaseException) -> Recourse:
+    """Return what helps against a fault.
 
-    LiteLLM also reports bugs as connection errors, with a traceback in the message; those count as connection errors
-    only if one caused them. An exhausted quota comes as a rate limit but no waiting helps.
+    The HTTP status decides where the class says little. An answer that cannot be read is worth asking for again.
+    LiteLLM reports bugs, too, as connection errors, with a traceback in the message; those count as such only if a
+    connection caused them. An exhausted account comes as a rate limit, but no waiting helps.
     """
-    known = load_litellm().exceptions
-    if isinstance(error, known.RateLimitError):
-        return not any(words in str(error).lower() for words in _NO_MONEY)
-    if isinstance(error, known.APIConnectionError) and _TRACEBACK in str(error):
-        return any(
-            isinstance(cause, OSError) or type(cause).__module__.startswith(_TRANSPORT) for cause in _causes(error)
-        )
-    passing = (
-        known.Timeout,
-        known.ServiceUnavailableError,
-        known.InternalServerError,
-        known.BadGatewayError,
-        known.APIConnectionError,
-    )
-    return isinstance(error, (TimeoutError, *passing))
+    if outcome_of(error) == "filtered":
+        return "none"
+    name, said, status = class_of(error), said_by(error), status_of(error)
+    if said.words.startswith(UNREADABLE):
+        return "retry"
+    if not name:
+        return "retry" if any(map(_of_transport, causes_of(error))) else "none"
+    usual = KINDS[name][1]
+    if usual == "none":
+        return "none"
+    if usual == "wait":
+        hopeless = _is_hopeless(said, error) or (status is not None and status not in _TOO_FAST | _PASSING)
+        return "none" if hopeless else "wait"
+    if status in _TOO_FAST:
+        return "wait"
+    if name == "APIConnectionError" and TRACEBACK in str(error):
+        return "retry" if any(map(_of_transport, causes_of(error))) else "none"
+    if name in ("APIError", "MockException"):
+        return "retry" if status in _PASSING else "none"
+    return "retry"
 
 
-def retry_after(error: BaseException) -> float | None:
-    """Return how many seconds the provider asks to wait, or None if it does not say."""
-    for headers in (
-        getattr(error, "litellm_response_headers", None),
-        getattr(getattr(error, "response", None), "headers", None),
-    ):
-        if not headers:
-            continue
-        milliseconds = _number(headers.get("retry-after-ms") or headers.get("llm_provider-retry-after-ms"))
-        if milliseconds is not None:
-            return milliseconds / 1000
-        stated = headers.get("retry-after") or headers.get("llm_provider-retry-after")
-        seconds = _number(stated)
-        if seconds is None and stated:
-            seconds = _until(str(stated))
-        if seconds is not None:
-            return max(0.0, seconds)
-    return None
+def class_of(error: BaseException) -> str:
+    """Return the name of the class of LiteLLM's that an exception belongs to, the nearest one; nothing for others."""
+    if isinstance(error, TimeoutError):
+        return "Timeout"
+    known = vars(load_litellm().exceptions)
+    return next((kind.__name__ for kind in type(error).__mro__ if known.get(kind.__name__) is kind), "")
 
 
-def words_of(error: BaseException) -> str:
-    """Return the provider's words on one line, without LiteLLM's traceback; may hold secrets until masked."""
-    words = " ".join(str(error).partition(_TRACEBACK)[0].split())
-    return words or type(error).__name__
+def _of_transport(error: BaseException) -> bool:
+    return isinstance(error, OSError) or type(error).__module__.startswith(_TRANSPORT)
 
 
-def _number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
-
-
-def _until(date: str) -> float | None:
-    try:
-        return email.utils.parsedate_to_datetime(date).timestamp() - time.time()
-    except (TypeError, ValueError):
-        return None
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__
+def _is_hopeless(said: Said, error: BaseException) -> bool:
+    if not _NO_MONEY.isdisjoint(said.code.split()):
+        return True
+    # Google says the same of the requests of one minute, and then how long to wait.
+    return _HOPELESS.search(said.words) is not None and retry_after(error) is None

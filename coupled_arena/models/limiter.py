@@ -20,6 +20,8 @@ class Place:
     def __init__(self, limiter: "Limiter", ticket: Ticket) -> None:
         self.used: int | None = None
         """Tokens it read and wrote, once known; until then it counts with those it was taken to need."""
+        self.unsent = False
+        """Whether nothing was sent after all, so that nothing is to be counted."""
         self._limiter = limiter
         self._ticket = ticket
 
@@ -101,7 +103,10 @@ class Limiter:
         try:
             yield place
         finally:
-            self._admission.leave(ticket, place.used)
+            if place.unsent:
+                self._admission.withdraw(ticket)
+            else:
+                self._admission.leave(ticket, place.used)
             self._admit()
 
     async def aclose(self) -> None:

@@ -7,10 +7,18 @@ import warnings
 from typing import Any
 
 LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
-"""Loggers that would otherwise write two messages for every call."""
+"""Loggers that would otherwise write two messages for every call, and more for every odd answer."""
 
 PYDANTIC_COMPLAINT = "Items? .* on TypedDict class"
 """How Pydantic's warnings of LiteLLM's types begin."""
+
+ODD_ANSWER = "Pydantic serializer warnings"
+"""How Pydantic's warnings begin of an answer that is not quite in OpenAI's form; what it comes to is an outcome."""
+
+CONNECTIONS = "100000"
+"""Most connections at once, in all and to one host: `concurrency` bounds the requests, not the connections."""
+
+_POOLS = ("AIOHTTP_CONNECTOR_LIMIT", "AIOHTTP_CONNECTOR_LIMIT_PER_HOST")
 
 
 @functools.cache
@@ -20,11 +28,15 @@ def load_litellm() -> Any:
     A `.env` file in the working folder is read by LiteLLM here, so keys are looked for only after this.
     """
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    # Read once, when LiteLLM is imported: a program that did so before keeps 500 connections to a host.
+    for name in _POOLS:
+        os.environ.setdefault(name, CONNECTIONS)
     # Pydantic warns of types inside LiteLLM, now and whenever LiteLLM imports more of itself; no user can act on it.
-    warnings.filterwarnings("ignore", message=PYDANTIC_COMPLAINT, category=UserWarning)
+    for message in (PYDANTIC_COMPLAINT, ODD_ANSWER):
+        warnings.filterwarnings("ignore", message=message, category=UserWarning)
     import litellm
 
     litellm.suppress_debug_info = True
     for name in LOGGERS:
-        logging.getLogger(name).setLevel(logging.WARNING)
+        logging.getLogger(name).setLevel(logging.ERROR)
     return litellm

@@ -16,6 +16,7 @@ _SECRET_WORDS = frozenset({"key", "apikey", "token", "secret", "password", "auth
 _OF_MODELS = frozenset({"model", "api_base", "options"})
 _SECRET_VARIABLE = re.compile(r"(API_?KEY|ACCESS_KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)(_ID)?$")
 _ADDRESS_USER = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+_ADDRESS_KEY = re.compile(r"(?i)(?<=[?&])([\w-]*(?:key|token|secret|password|signature|sig))=[^&\s\"'#]+")
 _BEARER = re.compile(r"(?i)\b(bearer\s+)[\w.~+/=-]{6,}|\bsk-[\w-]{6,}")
 
 
@@ -30,7 +31,7 @@ def names_secret(name: str) -> bool:
 
 
 def without_secrets(value: Any) -> Any:
-    """Return a copy of a tree of settings with the text under every secret name masked, and users in addresses.
+    """Return a copy of a tree of settings with the text under secret names masked, and users and keys in addresses.
 
     >>> without_secrets({"options": {"api_key": "abc", "seed": 1}, "api_base": "https://me:abc@host/v1"})
     {'options': {'api_key': '***', 'seed': 1}, 'api_base': 'https://***@host/v1'}
@@ -42,14 +43,14 @@ def without_secrets(value: Any) -> Any:
         }
     if isinstance(value, (list, tuple)):
         return [without_secrets(part) for part in value]
-    return _ADDRESS_USER.sub(MASK, value) if isinstance(value, str) else value
+    return _address(value) if isinstance(value, str) else value
 
 
 def published(document: Any) -> Any:
     """Return a copy of a definition or manifest without the secrets of its models.
 
-    Users in addresses are masked in model strings, addresses and options only: a name, a domain or a question that
-    looks like an address is the same wherever it stands. Text under secret names is masked everywhere.
+    Users and keys in addresses are masked in model strings, addresses and options only: a name, a domain or a question
+    that looks like an address is the same wherever it stands. Text under secret names is masked everywhere.
 
     >>> published({"models": [{"name": "http://a@h", "model": "openai/x", "api_base": "http://a@h"}]})
     {'models': [{'name': 'http://a@h', 'model': 'openai/x', 'api_base': 'http://***@h'}]}
@@ -69,14 +70,19 @@ def masked(text: str, *, variable: str | None = None, options: Mapping[str, Any]
     """Return text with every secret this process knows replaced by `***`.
 
     Known are the values of environment variables named like keys, of `variable`, of secret names in `options`, and
-    anything written like a bearer token or like a user in an address.
+    anything written like a bearer token or like a user or a key in an address.
     """
     values = {value for name, value in os.environ.items() if name == variable or _SECRET_VARIABLE.search(name.upper())}
     values.update(_secrets_in(options or {}))
     for value in sorted(values, key=lambda value: (-len(value), value)):
         if len(value) >= SHORTEST:
             text = text.replace(value, MASK).replace(quote(value, safe=""), MASK)
-    return _ADDRESS_USER.sub(MASK, _BEARER.sub(lambda found: (found[1] or "") + MASK, text))
+    return _address(_BEARER.sub(lambda found: (found[1] or "") + MASK, text))
+
+
+def _address(text: str) -> str:
+    """Mask users in addresses, and keys in their queries."""
+    return _ADDRESS_KEY.sub(lambda found: f"{found[1]}={MASK}", _ADDRESS_USER.sub(MASK, text))
 
 
 def _secrets_in(settings: Mapping[str, Any]) -> Iterator[str]:
