@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from coupled_arena.coupling import Sampling
 from coupled_arena.models.model import Model
@@ -12,6 +12,10 @@ from coupled_arena.records import Outcome, Record, Sharing, Usage
 
 ANY_OBJECT: dict[str, Any] = {"type": "object"}
 """The JSON schema of a reply that is any object."""
+
+
+Fault = Literal["key", "model", "money", "rate", "network", "provider", "request", "time"]
+"""What lies at fault where a provider gave no answer: what was sent to it (the first three, and `request`), or it."""
 
 
 class Message(NamedTuple):
@@ -121,6 +125,8 @@ class Reply(Record):
     """What the reply's randomness was."""
     detail: str = ""
     """The provider's words when something went wrong."""
+    fault: Fault | None = None
+    """What lies at fault where a hosted model failed; not kept with the answer."""
     retries: int = 0
     """Requests repeated after a passing fault before this answer."""
 

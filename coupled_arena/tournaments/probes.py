@@ -45,14 +45,18 @@ async def probe(
         models: each with the role whose temperature it is asked at.
         clock: seconds.
     """
-    slots = asyncio.Semaphore(AT_ONCE)
+    prober = _Prober(gateway, clock)
     asked: dict[str, asyncio.Task[tuple[Reply, float]]] = {}
     keys: dict[Model, str] = {}
-    async with asyncio.TaskGroup() as group:
-        for model, role in models:
-            key = keys[model] = _settings_of(model)
-            if key not in asked:
-                asked[key] = group.create_task(_ask(gateway, Voice(gateway, model, role), slots, clock))
+    listener, gateway.on_wait = gateway.on_wait, prober.waiting
+    try:
+        async with asyncio.TaskGroup() as group:
+            for model, role in models:
+                key = keys[model] = _settings_of(model)
+                if key not in asked:
+                    asked[key] = group.create_task(prober.ask(Voice(gateway, model, role)))
+    finally:
+        gateway.on_wait = listener
     found = {}
     for model, key in keys.items():
         reply, latency = asked[key].result()
@@ -60,21 +64,35 @@ async def probe(
     return found
 
 
-async def _ask(
-    gateway: Gateway, voice: Voice, slots: asyncio.Semaphore, clock: Callable[[], float]
-) -> tuple[Reply, float]:
-    model = voice.model
-    limit = min(model.timeout, LONGEST_PROBE)
-    call = Call(model, (Message("user", PROBE),), voice.sampling, PROBE_TOKENS, bytes(16))
-    began = clock()
-    try:
-        # Around the wait for a slot too: providers that hang must not keep the others waiting one after the other.
-        async with asyncio.timeout(limit), slots:
-            began = clock()
-            reply = await gateway.probe(call)
-    except TimeoutError:
-        reply = Reply(outcome="timeout", detail=f"no answer within {limit:g} s")
-    return reply, clock() - began
+class _Prober:
+    """Asks models, and remembers which of them were held back."""
+
+    def __init__(self, gateway: Gateway, clock: Callable[[], float]) -> None:
+        self._gateway = gateway
+        self._clock = clock
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._held: dict[str, str] = {}
+
+    def waiting(self, model: Model, seconds: float, reason: str) -> None:
+        """Remember why a call waits before it is sent."""
+        self._held[model.name] = reason
+
+    async def ask(self, voice: Voice) -> tuple[Reply, float]:
+        """Return a model's answer, and in how many seconds it came."""
+        model = voice.model
+        limit = min(model.timeout, LONGEST_PROBE)
+        call = Call(model, (Message("user", PROBE),), voice.sampling, PROBE_TOKENS, bytes(16))
+        began = self._clock()
+        try:
+            # Around the wait for a slot too: providers that hang must not keep the others waiting one after the other.
+            async with asyncio.timeout(limit), self._slots:
+                began = self._clock()
+                reply = await self._gateway.probe(call)
+        except TimeoutError:
+            reply = Reply(outcome="timeout", detail=f"no answer within {limit:g} s", fault="time")
+            if reason := self._held.get(model.name):
+                reply = Reply(outcome="timeout", detail=f"held back for {limit:g} s: {reason}", fault="rate")
+        return reply, self._clock() - began
 
 
 def _settings_of(model: Model) -> str:
