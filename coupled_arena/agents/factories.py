@@ -18,6 +18,8 @@ from coupled_arena.models.model import Model
 AgentFactory = Callable[[], BaseChatAgent]
 """Makes a fresh AutoGen chat agent for one conversation."""
 
+_PLAIN = (bool, float, int, str, type(None))
+
 
 class Made(NamedTuple):
     """A fresh agent."""
@@ -83,7 +85,7 @@ class AgentBackend:
             agent = self.make(name).agent
             factory = self.factories[name]
             parts = [factory_name(factory), _source(factory), _dump(agent), _captured(factory)]
-            author = self._authors[name] = _digest(json.dumps(parts, default=_written, skipkeys=True))
+            author = self._authors[name] = _digest(json.dumps(parts))
         return author
 
     def abilities(self, model: Model) -> Abilities:
@@ -154,7 +156,8 @@ def _captured(factory: AgentFactory) -> list[Any]:
     """Return what a function brings along: its defaults and the variables of the function it was made in."""
     defaults = getattr(factory, "__defaults__", None) or ()
     named = getattr(factory, "__kwdefaults__", None) or {}
-    return [*defaults, named, [_content(cell) for cell in getattr(factory, "__closure__", None) or ()]]
+    cells = getattr(factory, "__closure__", None) or ()
+    return [_written(value) for value in (*defaults, *named.values(), *map(_content, cells))]
 
 
 def _content(cell: Any) -> Any:
@@ -166,8 +169,12 @@ def _content(cell: Any) -> Any:
 
 
 def _written(value: Any) -> Any:
-    """Return what can be written down of a value that JSON cannot hold; nothing that differs between executions."""
-    return value.model_dump(mode="json") if isinstance(value, Model) else factory_name(type(value))
+    """Return a value that cannot change, as JSON; of others only the class, since they differ between executions."""
+    if isinstance(value, tuple):
+        return [_written(part) for part in value]
+    if isinstance(value, Model):
+        return value.model_dump(mode="json")
+    return value if isinstance(value, _PLAIN) else factory_name(type(value))
 
 
 def _dump(agent: BaseChatAgent) -> str:

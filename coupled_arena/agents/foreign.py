@@ -36,6 +36,8 @@ class AgentVoice(Voice):
 
     guest: "Guest"
     """The agent and what it has been told."""
+    shares: bool = True
+    """Whether whoever it is compared with rolls the dice of its calls, too."""
 
     async def say(self, messages: Sequence[Message], *, dice: Dice, part: str, max_tokens: int, **_: Any) -> Reply:
         """Ask the agent and return its reply; see `Voice.say`.
@@ -122,13 +124,14 @@ class Guest:
 
     def hear(self, asked: Message, reply: Reply, turn: "_Turn") -> None:
         """Take note of a turn, from the memo or spoken."""
-        if turn.whole and not reply.answered:
+        whole = not (turn.spoken and turn.speech.calls)
+        if whole and not reply.answered:
             self.knows = -1 if turn.spoken else self.knows
             return
         self.log.append(asked)
         if reply.text:
             self.log.append(Message("assistant", reply.text))
-        if turn.whole:
+        if whole:
             self.state = dict(reply.state)
         if turn.spoken:
             self.knows = len(self.log)
@@ -181,6 +184,8 @@ class _Turn:
             return Reply(outcome="empty", detail="the agent said nothing", **about)
         cut = speech.last is not None and speech.last.outcome == "truncated"
         sharing = speech.tally.sharing
+        if not self.voice.shares and sharing != "deterministic":
+            sharing = "none"
         return Reply(text=text, outcome="truncated" if cut else "ok", sharing=sharing, **about)
 
 

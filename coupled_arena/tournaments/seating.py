@@ -45,13 +45,13 @@ class Seating:
         # One object per model string: the gateway looks its routes up by identity.
         return self._called.setdefault(repr(model), self.tournament.model_of(model))
 
-    def voice(self, model: Model, role: str) -> Voice:
-        """Return a model in a role for one conversation."""
+    def voice(self, model: Model, role: str, *, shares: bool = True) -> Voice:
+        """Return a model in a role for one conversation; an agent of the user's may share no dice with its opponent."""
         called = self.called(model)
         if called.kind != "agent":
             return Voice(self.gateway, called, role)
         guest = Guest(self.agents, called.path, Seat(self.gateway, role, self.called))
-        return AgentVoice(gateway=self.gateway, model=called, role=role, guest=guest)
+        return AgentVoice(gateway=self.gateway, model=called, role=role, guest=guest, shares=shares)
 
     def author_of(self, model: Model) -> str:
         """Name the author of a model's texts: equal for the same weights and own settings, whatever the name."""
@@ -71,10 +71,12 @@ class Seating:
     def debaters(self, fixture: Fixture, models: Mapping[str, Model]) -> dict[str, BaseChatAgent]:
         """Return an agent for every speaker of the script."""
         rules = self.tournament.battle
+        # The calls of agents are numbered, those of other debaters go by what they ask for: their dice differ.
+        alike = len({models[name].kind == "agent" for name in (fixture.a, fixture.b)}) == 1
         agents: dict[str, BaseChatAgent] = {
             side: Debater(
                 f"debater_{side.lower()}",
-                self.voice(models[name], "debater"),
+                self.voice(models[name], "debater", shares=alike),
                 self.prompts,
                 section_tokens=rules.section_tokens,
             )
