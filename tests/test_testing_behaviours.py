@@ -2,8 +2,10 @@
 
 import asyncio
 import email.utils
+import inspect
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -292,6 +294,14 @@ class TestStreams:
     async def test_do_not_hide_an_error(self) -> None:
         answer = await answer_to(behaviours.error(429), stream=True)
         assert (answer.status, answer.error["type"]) == (429, "rate_limit_error")
+
+
+def test_every_behaviour_is_in_the_guide() -> None:
+    guide = (Path(__file__).parent.parent / "docs" / "testing.md").read_text(encoding="utf-8")
+    functions = [name for name, found in vars(behaviours).items() if inspect.isfunction(found) and name[0] != "_"]
+    own = [name for name in functions if getattr(behaviours, name).__module__ == behaviours.__name__]
+    assert len(own) >= 20
+    assert [name for name in own if f"| `{name}(" not in guide] == []
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The fake provider: its life, its protocol, what it remembers, and what its scripts may be."""
 
 import asyncio
+import gc
 import itertools
 import json
 import os
@@ -110,6 +111,14 @@ class TestItsLife:
             await arrivals.wait_for(1)
             assert (await ask(provider, "bob")).content == "hello"
             hanging.cancel()
+
+    @pytest.mark.parametrize("connections", [1, 2, 8])
+    def test_leaves_no_connection_open_that_came_at_the_last_moment(self, connections: int) -> None:
+        for _ in range(20):
+            with FakeProvider({"ada": "hello"}) as provider:
+                assert [listening(provider) for _ in range(connections)] == [True] * connections
+        # A transport that nobody closed warns when it is collected, and a warning is an error.
+        gc.collect()
 
     def test_is_not_ended_by_an_exception_of_ours(self) -> None:
         with pytest.raises(KeyError), FakeProvider({"ada": "hello"}) as provider:

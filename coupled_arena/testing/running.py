@@ -70,7 +70,7 @@ class Running:
         await web.SockSite(runner, self._listener, backlog=BACKLOG).start()
         self._begun.set_result((loop, stopping))
         await stopping.wait()
-        # asyncio forgets to close a connection whose server is closed between its acceptance and its first turn: so first
+        # asyncio never closes a connection whose server was closed between its acceptance and its first turn: so first
         # nothing more is accepted, then what was accepted begins, and then all of it is ended.
         loop.remove_reader(self._listener)
         for _ in range(_TURNS):
