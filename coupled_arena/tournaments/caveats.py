@@ -25,7 +25,7 @@ def _debaters(battles: Sequence[Battle]) -> Iterator[str]:
         if battle.decision.status != "void":
             continue
         failed = {t.model: t for t in battle.turns if t.speaker in DEBATERS and t.outcome in ("failed", "timeout")}
-        void.update(failed)
+        void.update(tuple(failed))
         for model, turn in failed.items():
             words[model][f"{turn.outcome}: {turn.detail}"] += 1
     for model in sorted(void):
