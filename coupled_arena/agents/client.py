@@ -24,7 +24,7 @@ from pydantic import BaseModel, ValidationError
 
 from coupled_arena.agents.chat import chat_of, function_of, functions_called, result_of
 from coupled_arena.agents.schemas import strict_schema
-from coupled_arena.agents.seat import Seat, Speech, current_seat, next_part
+from coupled_arena.agents.seat import Seat, Speech, current_seat
 from coupled_arena.coupling import Dice
 from coupled_arena.errors import CallFailed, ConfigurationError, ModelError, Problem
 from coupled_arena.models.calls import ANY_OBJECT, Abilities, Message, Reply
@@ -289,7 +289,7 @@ class ModelClient(ChatCompletionClient, Component[ClientConfig]):
             voice.say(
                 asked.messages,
                 dice=dice,
-                part="whole" if speech is None else next_part(speech),
+                part="whole" if speech is None else speech.begin(),
                 max_tokens=limit,
                 stop=_strings(overrides.get("stop")),
                 schema=asked.schema,

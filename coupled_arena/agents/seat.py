@@ -31,7 +31,7 @@ class Speech:
     tally: Tally = field(default_factory=Tally)
     """Usage and sharing of its calls."""
     calls: int = 0
-    """How many calls were made or answered from the memo."""
+    """How many calls were begun, to be made or answered from the memo."""
     last: Reply | None = None
     """The answer to the latest call."""
     fault: Exception | None = None
@@ -44,8 +44,24 @@ class Speech:
 
     def note(self, reply: Reply) -> None:
         """Take the answer to a call."""
-        self.calls += 1
         self.last = self.tally.add(reply)
+
+    def begin(self) -> str:
+        """Begin a call, and return the part of the dice that it rolls: `call 1`, `repair 1 call 1`.
+
+        A task that the agent starts has a branch of its own (`call 1.1`), numbered when it begins its first call.
+        """
+        self.calls += 1
+        branch, task = _BRANCH.get(), _this_task()
+        if branch is None or branch.speech is not self:
+            branch = self.root
+        if branch.task is None or branch.task() is not task():
+            branch.branches += 1
+            branch = Branch(self, task, f"{branch.path}{branch.branches}.")
+            _BRANCH.set(branch)
+        branch.calls += 1
+        number = f"call {branch.path}{branch.calls}"
+        return number if self.part == "whole" else f"{self.part} {number}"
 
 
 @dataclass(slots=True)
@@ -110,23 +126,6 @@ _BRANCH: ContextVar[Branch | None] = ContextVar("branch", default=None)
 def current_seat() -> Seat | None:
     """Return the seat of whoever speaks here, None outside a run."""
     return _SEAT.get()
-
-
-def next_part(speech: Speech) -> str:
-    """Return the part of the dice that the next call of a turn rolls: `call 1`, `repair 1 call 1`.
-
-    A task that the agent starts has a branch of its own (`call 1.1`), numbered when it makes its first call.
-    """
-    branch, task = _BRANCH.get(), _this_task()
-    if branch is None or branch.speech is not speech:
-        branch = speech.root
-    if branch.task is None or branch.task() is not task():
-        branch.branches += 1
-        branch = Branch(speech, task, f"{branch.path}{branch.branches}.")
-        _BRANCH.set(branch)
-    branch.calls += 1
-    number = f"call {branch.path}{branch.calls}"
-    return number if speech.part == "whole" else f"{speech.part} {number}"
 
 
 def _this_task() -> "weakref.ref[asyncio.Task[object]]":

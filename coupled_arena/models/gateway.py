@@ -30,7 +30,7 @@ class Speaker(Protocol):
     def whole(self) -> bool:
         """Whether its answer is a call of its own, to be kept and counted, or made of other calls of this gateway.
 
-        Asked before it speaks, for what is likely, and afterwards, for what was.
+        What is likely before it speaks, what it has done so far while it does, and what it was afterwards.
         """
         ...
 
@@ -48,8 +48,12 @@ class _Route:
 @dataclass(slots=True)
 class _Flight:
     task: asyncio.Task[Reply]
-    whole: bool = True
+    speaker: Speaker | None = None
     waiters: int = 0
+
+    @property
+    def whole(self) -> bool:
+        return self.speaker is None or self.speaker.whole
 
 
 class Gateway:
@@ -122,7 +126,7 @@ class Gateway:
         self._routes: dict[Model, _Route] = {}
         self._flights: dict[bytes, _Flight] = {}
         self._tasks: set[asyncio.Task[Reply]] = set()
-        self._turns: set[asyncio.Task[Reply]] = set()
+        self._turns: dict[asyncio.Task[Reply], Speaker] = {}
         self._retried: dict[bytes, bytes] = {}
 
     async def reply(self, call: Call, speaker: Speaker | None = None) -> Reply:
@@ -181,12 +185,12 @@ class Gateway:
 
     async def drain(self) -> None:
         """Wait for the calls in flight, so that what they cost is not lost; their answers are in the memo then."""
-        while flying := self._tasks | self._turns:
+        while flying := self._tasks | self._turns.keys():
             await asyncio.wait(flying)
 
     async def aclose(self) -> None:
         """Cancel what is in flight and let go of connections and weights."""
-        flying = self._tasks | self._turns
+        flying = self._tasks | self._turns.keys()
         for task in flying:
             task.cancel()
         await asyncio.gather(*flying, return_exceptions=True)
@@ -240,22 +244,25 @@ class Gateway:
         return attempt, further, None
 
     def _take_off(self, call: Call, key: bytes, asked: bytes, route: _Route, speaker: Speaker | None) -> _Flight:
-        whole = speaker is None or speaker.whole
-        if whole:
+        if speaker is None or speaker.whole:
             self._afford()
         if why := self.unreachable.get(call.model.name):
             raise ModelUnavailable(f"{call.model.name}: {why}, and this call is not in the memo")
         task = asyncio.get_running_loop().create_task(self._ask(call, key, asked, route.backend, speaker))
-        flight = self._flights[key] = _Flight(task, whole)
-        # A turn that is made of calls is no call: these are counted themselves.
-        (self._tasks if whole else self._turns).add(task)
+        flight = self._flights[key] = _Flight(task, speaker)
+        if speaker is None:
+            self._tasks.add(task)
+        else:
+            self._turns[task] = speaker
         task.add_done_callback(self._landed)
         return flight
 
     def _afford(self) -> None:
         """Refuse a call once a bound is reached; calls in flight count as made."""
         spent = self.spent
-        flying = spent._replace(calls=spent.calls + len(self._tasks))
+        # A turn that is made of calls is no call: these are counted themselves.
+        turns = sum(speaker.whole for speaker in self._turns.values())
+        flying = spent._replace(calls=spent.calls + len(self._tasks) + turns)
         minutes = 0.0 if self._began is None else (self._clock() - self._began) / 60
         self.stopped = self.stopped or self.budget.reached(flying, minutes=minutes)
         if self.stopped:
@@ -263,7 +270,7 @@ class Gateway:
 
     def _landed(self, task: asyncio.Task[Reply]) -> None:
         self._tasks.discard(task)
-        self._turns.discard(task)
+        self._turns.pop(task, None)
         if not task.cancelled():
             # Where every waiter was cancelled nobody else retrieves it, and asyncio would complain at collection.
             task.exception()
@@ -273,7 +280,6 @@ class Gateway:
         try:
             began = self._clock()
             reply = _encodable(await (speaker or backend).complete(call))
-            flight.whole = speaker is None or speaker.whole
             if not flight.whole:
                 return reply
             if not reply.latency:
