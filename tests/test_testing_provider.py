@@ -333,7 +333,7 @@ class TestWhatIsRemembered:
         assert ledger.arrive(b"early")[1] == 1
 
     async def test_says_how_many_were_in_flight_at_once(self) -> None:
-        together = 40
+        together = 200
         arrived = 0
         all_here = asyncio.Event()
 

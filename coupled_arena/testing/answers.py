@@ -60,9 +60,13 @@ class _Cut(NamedTuple):
     """A completion within the limit of its request."""
 
     text: str | None
+    """What is left of the text."""
     reasoning: str
+    """What is left of the reasoning that is shown."""
     reasoning_tokens: int
+    """Tokens of reasoning, hidden or shown."""
     finish_reason: str
+    """Why the reply ends."""
 
 
 def _cut(answer: Completion, limit: int | None) -> _Cut:

@@ -27,8 +27,8 @@ class FakeProvider:
 
     It runs on a thread of its own between `start` and `stop`, or inside `with`, also within an event loop's code, and
     only ever listens on loopback. While it runs, the environment variable `key_env` holds its key, so that the models
-    of `model` need nothing else. Nothing it answers depends on the time, nor on other requests, but for scripts that
-    are sequences.
+    of `model` need nothing else. Equal requests get equal answers, whenever and after whatever they come, but for
+    scripts that are sequences and for what follows the attempt: faults, and the errors of simulated models.
 
     Args:
         models: what each model does, by name: a text, a behaviour, a sequence of them (one per request, the last one

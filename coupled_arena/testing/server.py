@@ -53,6 +53,7 @@ class Server:
     fault: Exception | None = None
     """The first exception that a script raised."""
     _busy: set[asyncio.Task[Any] | None] = field(default_factory=set)
+    """What is at work on a request."""
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request to any address."""
