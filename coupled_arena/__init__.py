@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from coupled_arena.protocols import PEER_BATTLE, SINGLE, Script, Step
     from coupled_arena.ratings import RatingInput, Ratings, rate
     from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn
+    from coupled_arena.studies import Comparison, acompare, compare
     from coupled_arena.tournaments.definition import BattleRules, CommitteeRules, Tournament
     from coupled_arena.tournaments.result import Result
     from coupled_arena.tournaments.roles import RoleSeat
@@ -64,6 +65,7 @@ _HOMES = {
     "protocols": ("PEER_BATTLE", "SINGLE", "Script", "Step"),
     "ratings": ("RatingInput", "Ratings", "rate"),
     "records": ("Battle", "Decision", "Opinion", "Question", "Section", "Turn"),
+    "studies": ("Comparison", "acompare", "compare"),
     "tournaments.definition": ("BattleRules", "CommitteeRules", "Tournament"),
     "tournaments.result": ("Result",),
     "tournaments.roles": ("RoleSeat",),
@@ -79,6 +81,7 @@ __all__ = [
     "Battle",
     "BattleRules",
     "CommitteeRules",
+    "Comparison",
     "ConfigurationError",
     "ConversationError",
     "Debater",
@@ -107,6 +110,8 @@ __all__ = [
     "Tournament",
     "Turn",
     "Voice",
+    "acompare",
+    "compare",
     "load",
     "load_prompts",
     "rate",

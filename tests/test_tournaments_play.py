@@ -366,7 +366,7 @@ def test_a_panel_that_recusal_leaves_small_is_a_caveat() -> None:
     judges = [{"name": f"j{n}", "model": f"sim/j{n}", "family": "ada"} for n in range(2)]
     models = [{"name": "ada", "model": "sim/ada", "family": "ada"}, "sim/bob", "sim/cleo"]
     result = ca.Tournament(**{**SMALL, "models": models, "judges": [*judges, "sim/j9"]}).run()
-    assert any("some battles have only 1 judges" in caveat for caveat in result.caveats)
+    assert any("some battles have only 1 judge;" in caveat for caveat in result.caveats)
 
 
 def test_nobody_judges_a_battle_they_debate_in_whatever_the_recusal() -> None:

@@ -64,6 +64,11 @@ def export(
 def show_result(result: "Result", *, as_json: bool, played: bool = True) -> None:
     """Show what a run came to; exit 1 if nothing could be rated."""
     write_result(result, as_json=as_json, played=played)
+    require_rated(result)
+
+
+def require_rated(result: "Result") -> None:
+    """Exit 1 if nothing could be rated, and say what to do next."""
     if not any(battle.decision.verdict for battle in result.battles):
         complain(
             "no battle could be rated; see the notes above and mend the cause. --retry-failed asks again what got no "

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coupled_arena.records import Battle, Question
-from coupled_arena.reports.summary import judge_counts, turn_counts
+from coupled_arena.reports.summary import dice, judge_counts, turn_counts
 from coupled_arena.tournaments.result import LEADERBOARD_COLUMNS, Result
 
 
@@ -45,7 +45,6 @@ def leaderboard(result: Result) -> RenderableType:
     columns = [column for column in LEADERBOARD_COLUMNS if not _trivial(result, column)]
     rows = [[getattr(row, column) for column in columns] for row in result.rows]
     counted, settled = result.counted(), result.ratings.settled()
-    shared = ", ".join(f"{sharing} in {n} battles" for sharing, n in result.shared().items() if sharing != "none")
     lines = [
         f"{len(result.battles)} battles: {counted['decided']} decided, {counted['void']} void, "
         f"{counted['forfeited']} forfeited. Ratings: half-win Bradley-Terry, prior {result.ratings.prior}, "
@@ -53,7 +52,7 @@ def leaderboard(result: Result) -> RenderableType:
         *(f"note: {caveat}" for caveat in result.caveats),
         *(pair.line for pair in settled),
         *(f"intervals of neighbours: {pair.multiplicity}" for pair in settled[:1]),
-        f"dice of the openings: {shared}" if shared else "no shared dice",
+        dice(result.shared()),
     ]
     return Group(table(columns, rows), Text(), *(Text(printable(line)) for line in lines))
 

@@ -1,7 +1,7 @@
 """What a run shows at a glance beside the leaderboard: pure counts over its battles."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from coupled_arena.records import Battle
@@ -48,6 +48,16 @@ class TurnCounts(NamedTuple):
     """Turns with text over the budget cut away."""
     by_section: int
     """Turns asked for section by section."""
+
+
+def dice(shared: Mapping[str, int]) -> str:
+    """Return what the openings of so many battles shared, in words.
+
+    >>> dice({"none": 2, "shared": 4}), dice({"none": 6})
+    ('dice of the openings: shared in 4 battles', 'no shared dice')
+    """
+    found = ", ".join(f"{sharing} in {battles} battles" for sharing, battles in shared.items() if sharing != "none")
+    return f"dice of the openings: {found}" if found else "no shared dice"
 
 
 def judge_counts(battles: Sequence[Battle]) -> tuple[JudgeCounts, ...]:

@@ -146,7 +146,8 @@ def caveats(tournament: Tournament, author_of: AuthorOf) -> tuple[str, ...]:
     fewest = min(len(panel(tournament, pair, author_of, None)) for pair in pairs)
     found = []
     if fewest < ADVISABLE_JUDGES:
-        found.append(f"some battles have only {fewest} judges; {ADVISABLE_JUDGES} or more are advisable")
+        few = f"{fewest} judge{'s' * (fewest != 1)}"
+        found.append(f"some battles have only {few}; {ADVISABLE_JUDGES} or more are advisable")
     return tuple(found)
 
 

@@ -1,0 +1,184 @@
+"""The command that asks which of two models is better: compare."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coupled_arena.cli.options import (
+    DEFAULT_STORE,
+    BudgetOption,
+    ConcurrencyOption,
+    JsonOption,
+    RetryOption,
+    StoreOption,
+    YesOption,
+)
+from coupled_arena.cli.playing import consent, play, show_preflight
+from coupled_arena.cli.results import require_rated
+from coupled_arena.cli.terminal import complain, out, out_json
+from coupled_arena.errors import BudgetReached, ConfigurationError, Problem
+
+if TYPE_CHECKING:
+    from coupled_arena.models.model import Model
+    from coupled_arena.studies.comparison import Comparison
+    from coupled_arena.tournaments.result import Result
+
+WHERE = "compare"
+"""What problems name as their place."""
+
+FLAGS = {
+    "judges": "--judge",
+    "questions": "--questions",
+    "questions_per_domain": "--per-domain",
+    "domains": "--domain",
+    "examiner": "--examiner",
+    "language": "--language",
+    "seed": "--seed",
+    "battle.script": "--script",
+    "committee.recuse": "--recuse",
+    "budget.usd": "--budget-usd",
+    "budget.calls": "--budget-calls",
+    "budget.tokens": "--budget-tokens",
+}
+"""What the keys of a definition are called here."""
+
+_NAMED = re.compile(r"([^/?=]+)=(.+)")
+_KEYS = re.compile(rf"\b({'|'.join(re.escape(key) for key in FLAGS if '.' in key)})(?: = \"?(\w+)\"?)?")
+
+
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="A model, or NAME=MODEL.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    judge: Annotated[list[str], typer.Option("--judge", metavar="MODEL", help="Who judges; repeatable.")],
+    questions: Annotated[
+        Path | None, typer.Option("--questions", metavar="FILE", help="JSONL or CSV; the bundled set if left out.")
+    ] = None,
+    per_domain: Annotated[
+        int | None, typer.Option("--per-domain", min=1, help="Questions in each domain: 5, or all of a file.")
+    ] = None,
+    domain: Annotated[list[str] | None, typer.Option("--domain", help="Ask only about this; repeatable.")] = None,
+    examiner: Annotated[str | None, typer.Option("--examiner", metavar="MODEL", help="Who writes questions.")] = None,
+    script: Annotated[str, typer.Option("--script", help="peer-battle, or single: one answer each.")] = "peer-battle",
+    recuse: Annotated[
+        str,
+        typer.Option(
+            "--recuse", help="Who may not judge: the debaters' family, their author (same model and settings), none."
+        ),
+    ] = "family",
+    language: Annotated[str, typer.Option("--language", help="Language of questions and prompts.")] = "en",
+    seed: Annotated[int, typer.Option("--seed", help="The number all randomness is derived from.")] = 0,
+    budget_usd: BudgetOption = None,
+    budget_calls: Annotated[
+        int | None, typer.Option("--budget-calls", min=0, help="Stop when this many calls are made.")
+    ] = None,
+    budget_tokens: Annotated[
+        int | None, typer.Option("--budget-tokens", min=0, help="Stop when this many tokens are read and written.")
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked and paid.")] = False,
+    retry_failed: RetryOption = False,
+    concurrency: ConcurrencyOption = None,
+    yes: YesOption = False,
+) -> None:
+    """Say which of two models is better, on which questions, and whether it is settled.
+
+    The number of questions is fixed beforehand: the two battle over each of them, and only then the answer is read.
+    """
+    from coupled_arena.studies import contest
+
+    given: dict[str, Any] = {
+        "questions": questions,
+        "questions_per_domain": per_domain,
+        "domains": domain or None,
+        "examiner": examiner,
+        "concurrency": concurrency,
+    }
+    with _in_flags():
+        tournament = contest(
+            _model(a),
+            _model(b),
+            judges=[_model(model) for model in judge],
+            where=WHERE,
+            script=script,
+            recuse=recuse,
+            language=language,
+            seed=seed,
+            budget={"usd": budget_usd, "calls": budget_calls, "tokens": budget_tokens},
+            **{key: value for key, value in given.items() if value is not None},
+        )
+        if dry_run:
+            show_preflight(tournament, store, WHERE, retry_failed=retry_failed, as_json=as_json)
+            return
+        consent(tournament, store, WHERE, retry_failed=retry_failed, yes=yes)
+        try:
+            result = play(tournament, store, WHERE, retry_failed=retry_failed)
+        except BudgetReached as stop:
+            _show(stop.result, as_json=as_json)
+            raise
+    found = _show(result, as_json=as_json)
+    require_rated(result)
+    _say_next(found)
+
+
+def _show(result: "Result", *, as_json: bool) -> "Comparison":
+    from coupled_arena.reports.console import printable, spending
+    from coupled_arena.studies import Comparison
+
+    found = Comparison.of(result)
+    if as_json:
+        out_json(found.document())
+    else:
+        for line in (found.sentence, "", *found.lines):
+            out(printable(line))
+        complain(spending(result))
+    return found
+
+
+def _say_next(found: "Comparison") -> None:
+    """Say how to ask as many more questions as it takes."""
+    if not found.score.more_questions:
+        return
+    questions = found.result.tournament.questions
+    if questions is not None:
+        complain(f"to ask more: add questions to {questions}")
+        return
+    wanted = ceil((found.score.questions + found.score.more_questions) / max(1, len(found.domains)))
+    complain(f"to ask more: --per-domain {wanted}; where the bundled questions run out, an --examiner writes them")
+
+
+def _model(text: str) -> "Model":
+    """Return what a model string stands for, or NAME=MODEL."""
+    from pydantic import ValidationError
+
+    from coupled_arena.models.model import Model
+    from coupled_arena.tournaments.definition import problems_of
+
+    named = _NAMED.fullmatch(text)
+    try:
+        return Model(named[1], named[2]) if named else Model(text)
+    except ValidationError as error:
+        raise ConfigurationError(problems_of(error, WHERE)) from None
+
+
+@contextmanager
+def _in_flags() -> Iterator[None]:
+    """Call the keys of a definition by the names they have here."""
+    try:
+        yield
+    except ConfigurationError as error:
+        raise ConfigurationError([_flagged(problem) for problem in error.problems]) from None
+
+
+def _flagged(problem: Problem) -> Problem:
+    key, message = FLAGS.get(problem.key, problem.key), _KEYS.sub(_flag, problem.message)
+    return problem._replace(key=key, message=message)
+
+
+def _flag(found: re.Match[str]) -> str:
+    return f"{FLAGS[found[1]]} {found[2]}" if found[2] else FLAGS[found[1]]

@@ -1,0 +1,125 @@
+"""Which of two models is better: a tournament of two, played to an answer."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.models.model import Model
+from coupled_arena.studies.comparison import Comparison
+from coupled_arena.tournaments.checks import HERE
+from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.events import Listener
+from coupled_arena.tournaments.schedules import RoundRobin
+
+if TYPE_CHECKING:
+    from coupled_arena.tournaments.store import Store
+
+Judges = Model | str | Sequence[Model | str]
+"""One judge, or several."""
+
+
+def compare(
+    a: Model | str,
+    b: Model | str,
+    *,
+    judges: Judges,
+    store: "Store | Path | str | None" = None,
+    listeners: Sequence[Listener] = (),
+    retry_failed: bool = False,
+    preflight: bool = True,
+    **rules: Any,
+) -> Comparison:
+    """Let two models battle over the same questions, and say which is better, by how much and whether it is settled.
+
+    How many questions are asked is fixed beforehand. Asking on until the answer is settled, or stopping once it is,
+    would make the interval promise too much.
+
+    Args:
+        a: a model, or a model string.
+        b: the other one.
+        judges: who judges; one judge judges alone, several discuss.
+        store: a file in which the run lives, so that it can go on and nothing is paid for twice; None keeps it in
+            memory.
+        listeners: told of every event.
+        retry_failed: ask again what was answered without text.
+        preflight: ask every hosted model once before the first battle.
+        rules: other parameters of `Tournament`, such as `questions` (records or a file), `examiner`, `domains`,
+            `questions_per_domain`, `recuse`, `budget`, `seed`. Without `questions` and `examiner` the first five of the
+            bundled questions are asked in each of the eight domains.
+
+    Raises:
+        ConfigurationError: it cannot be played; raised before the first call.
+        BudgetReached: the budget is spent; `Comparison.of(error.result)` is the comparison of what was played.
+        RunInterrupted: stopped by Ctrl-C; the same call on the same store goes on.
+        RuntimeError: called inside a running event loop; use `await acompare(...)` there.
+
+    Example:
+        >>> found = compare("sim/ada?skill=2", "sim/bob", judges="sim/judge", seed=7)
+        >>> print(found.sentence)
+        sim/ada beats sim/bob: it wins 98 % of 40 battles, ties counted half (95 % interval 89 to 99 %); settled.
+    """
+    if _in_event_loop():
+        raise RuntimeError("inside an event loop, as in a notebook, write: await ca.acompare(...)")
+    options = {"listeners": listeners, "retry_failed": retry_failed, "preflight": preflight}
+    return Comparison.of(contest(a, b, judges=judges, **rules).run(store, **options))
+
+
+async def acompare(
+    a: Model | str,
+    b: Model | str,
+    *,
+    judges: Judges,
+    store: "Store | Path | str | None" = None,
+    listeners: Sequence[Listener] = (),
+    retry_failed: bool = False,
+    preflight: bool = True,
+    **rules: Any,
+) -> Comparison:
+    """Do what `compare` does inside an event loop, as in a notebook."""
+    options = {"listeners": listeners, "retry_failed": retry_failed, "preflight": preflight}
+    return Comparison.of(await contest(a, b, judges=judges, **rules).arun(store, **options))
+
+
+def contest(a: Model | str, b: Model | str, *, judges: Judges, where: str = HERE, **rules: Any) -> Tournament:
+    """Return the tournament that a comparison plays: one match of two models, sides balanced.
+
+    Args:
+        a: a model, or a model string.
+        b: the other one.
+        judges: who judges.
+        where: what problems name as their place.
+        rules: other parameters of `Tournament`.
+
+    Raises:
+        ConfigurationError: with every problem found.
+
+    Example:
+        >>> contest("sim/ada", "sim/bob", judges="sim/judge").committee.discussion_rounds
+        0
+    """
+    first, second = (model if isinstance(model, Model) else Model(model) for model in (a, b))
+    if first.name == second.name:
+        message = (
+            f"both are named {first.name!r}; give each a name of its own: Model(NAME, MODEL), or NAME=MODEL on the "
+            "command line"
+        )
+        raise ConfigurationError([Problem(where, "models", message)])
+    panel = [judges] if isinstance(judges, Model | str) else judges
+    defaults = {"name": f"{first.name} against {second.name}", "schedule": RoundRobin()}
+    tournament = Tournament.from_mapping({**defaults, **rules, "models": [first, second], "judges": panel}, where)
+    committee = tournament.committee
+    if len(tournament.judging_models) == 1 and "discussion_rounds" not in committee.model_fields_set:
+        # There is nobody to discuss with, and the estimate need not count on it.
+        alone = committee.model_copy(update={"discussion_rounds": 0})
+        return tournament.model_copy(update={"committee": alone})
+    return tournament
+
+
+def _in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
