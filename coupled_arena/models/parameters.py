@@ -97,10 +97,12 @@ def refused_setting(error: BaseException, sent: Collection[str]) -> str | None:
         return None
     if said.parameter in OPTIONAL:
         return said.parameter if said.parameter in sent else None
-    named = sorted((place, name) for name in OPTIONAL if name in sent and (place := _place(name, said.words)) >= 0)
-    if not named:
-        return None
-    return named[-1 if re.search(r"\bboth\b", said.words) else 0][1]
+    # Some servers name it beside their words (`"loc": ["body", "top_k"]`).
+    for text in (said.words, str(error)):
+        named = sorted((place, name) for name in OPTIONAL if name in sent and (place := _place(name, text)) >= 0)
+        if named:
+            return named[-1 if re.search(r"\bboth\b", text) else 0][1]
+    return None
 
 
 def seed_of(call: Call) -> int:
