@@ -4,6 +4,7 @@ import importlib.util
 import re
 import runpy
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -25,13 +26,17 @@ def test_a_script_runs_and_prints(path: Path, capsys: pytest.CaptureFixture[str]
     assert "sim/ada" in capsys.readouterr().out
 
 
-def tournament_of(name: str) -> ca.Tournament:
+def module_of(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    tournament: ca.Tournament = module.tournament
+    return module
+
+
+def tournament_of(name: str) -> ca.Tournament:
+    tournament: ca.Tournament = module_of(name).tournament
     return tournament
 
 
@@ -65,3 +70,16 @@ def test_the_quickstart_is_eight_models_in_eight_domains() -> None:
     tournament = ca.load(EXAMPLES / "quickstart.toml")
     assert (len(tournament.models), len(tournament.domains), tournament.questions_per_domain) == (8, 8, 2)
     assert (len(tournament.judging_models), tournament.schedule) == (5, ca.Swiss())
+
+
+def test_the_assistant_uses_its_tool_and_the_other_one_judges() -> None:
+    example = module_of("assistant_agent")
+    with example.provider as provider:
+        result = example.tournament.run()
+    (battle,) = result.battles
+    (spoken,) = [turn for turn in battle.turns if turn.model == "agent/solver"]
+    assert (spoken.outcome, spoken.sections[0].text) == ("ok", "It is 425: I worked it out with my tool.")
+    assert battle.opinions[0].status == "valid"
+    chats = [[message.role for message in request.messages] for request in provider.requests]
+    assert ["system", "user", "assistant", "tool"] in chats
+    assert "425" in [message.content for request in provider.requests for message in request.messages]
