@@ -131,7 +131,8 @@ def test_hosted_models_are_not_paid_for_unasked(tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(text, encoding="utf-8")
     done = arena(tmp_path, "run", "small.toml", OPENAI_API_KEY="sk-unused")
     assert done.returncode == 2
-    assert "6 battles may cost up to $" in done.stderr
+    assert "6 battles at most; worst case: at least $" in done.stderr
+    assert "(3 models unpriced: openai/j1, openai/j2, openai/j3)" in done.stderr
     assert "say --yes to go on" in done.stderr
 
 

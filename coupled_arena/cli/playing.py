@@ -126,7 +126,7 @@ def consent(tournament: "Tournament", store: Path, where: str, *, retry_failed: 
     if yes:
         return
     if not asking:
-        complain(f"{seen.battles} battles may cost up to {seen.cost}; say --yes to go on")
+        complain("nobody can be asked here whether to spend this: say --yes to go on")
         raise typer.Exit(WRONG_USE)
     if not typer.confirm("Go on?", err=True):
         raise typer.Exit(FAILED)

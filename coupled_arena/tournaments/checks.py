@@ -6,6 +6,7 @@ from pathlib import Path
 
 from coupled_arena.agents.factories import AgentBackend
 from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.models.environment import missing_key
 from coupled_arena.models.families import family_of
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
@@ -51,13 +52,16 @@ def placed(problems: Iterable[Problem], where: str) -> list[Problem]:
     return [problem._replace(where=where) if problem.where == HERE else problem for problem in problems]
 
 
-def problems_in(tournament: Tournament, gateway: Gateway, *, answered: bool = False) -> list[Problem]:
+def problems_in(
+    tournament: Tournament, gateway: Gateway, *, answered: bool = False, keys: bool = True
+) -> list[Problem]:
     """Return everything that can be known to be wrong with a definition without asking a provider.
 
     Args:
         tournament: the definition.
         gateway: knows what model strings stand for.
         answered: every call is answered already, so that hosted models need no key, no room and no budget.
+        keys: whether the keys of hosted models must be there.
     """
     agents = with_agents(tournament, gateway)
     problems = [
@@ -74,7 +78,7 @@ def problems_in(tournament: Tournament, gateway: Gateway, *, answered: bool = Fa
     if sound:
         problems += _size(tournament)
         sound = not problems
-    lacking = list(_models(tournament, gateway, answered=answered))
+    lacking = list(_models(tournament, gateway, answered=answered, keys=keys))
     problems += (problem for _, problem in lacking)
     if not answered:
         problems += _budget(tournament, agents)
@@ -257,14 +261,17 @@ def _repeated(values: Iterable[str]) -> list[str]:
     return sorted(value for value, count in Counter(values).items() if count > 1)
 
 
-def _models(tournament: Tournament, gateway: Gateway, *, answered: bool) -> Iterator[tuple[Model, Problem]]:
-    """Dials, weights, keys: what each model string needs to be usable here."""
+def _models(tournament: Tournament, gateway: Gateway, *, answered: bool, keys: bool) -> Iterator[tuple[Model, Problem]]:
+    """Dials, weights, keys: what each model string needs to be usable here, said once for each model."""
+    first: dict[Model, str] = {}
     for key, models in cast(tournament).items():
         for model in models:
-            if answered and model.kind == "hosted":
-                continue
-            for message in gateway.problems(tournament.model_of(model)):
-                yield model, Problem(HERE, key, f"{model.name}: {message}")
+            first.setdefault(model, key)
+    for model, key in first.items():
+        if model.kind == "hosted" and (answered or (not keys and missing_key(model))):
+            continue
+        for message in gateway.problems(tournament.model_of(model)):
+            yield model, Problem(HERE, key, f"{model.name}: {message}")
 
 
 def _budget(tournament: Tournament, agents: AgentBackend) -> Iterator[Problem]:

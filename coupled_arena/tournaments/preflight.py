@@ -1,12 +1,13 @@
 """What can be known to be wrong or expensive before a tournament is paid for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.calls import Backend
+from coupled_arena.models.environment import missing_key
 from coupled_arena.models.families import family_of
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.masking import without_secrets
@@ -123,7 +124,8 @@ async def preflight(
     Args:
         tournament: the definition.
         store: where the run lives or will live; nothing is written there.
-        probe: whether to ask the hosted models; without it no provider hears of anything.
+        probe: whether to ask the hosted models; without it no provider hears of anything, and a key that is missing is
+            a note.
         retry_failed: whether a run that is finished asks again what was answered without text.
         where: the file of the definition, named in every problem.
         backends: ways of reaching a kind of model instead of the built-in ones.
@@ -136,7 +138,7 @@ async def preflight(
     async with Gateway(backends=backends, limits=tournament.limits) as gateway:
         known = begun(tournament, store)
         finished = known is not None and known.finished and not retry_failed
-        seen = await examined(tournament, gateway, finished=finished, probing=probe, where=where)
+        seen = await examined(tournament, gateway, finished=finished, probing=probe, where=where, keyless=not probe)
         return _looked_ahead(tournament, gateway, known, seen, finished=finished)
 
 
@@ -165,23 +167,30 @@ async def cleared(
 
 
 async def examined(
-    tournament: Tournament, gateway: Gateway, *, finished: bool, probing: bool, where: str
+    tournament: Tournament, gateway: Gateway, *, finished: bool, probing: bool, where: str, keyless: bool = False
 ) -> "dict[Model, Seen]":
     """Check a definition and probe its hosted models; return what the probes showed.
+
+    Args:
+        tournament: the definition.
+        gateway: the way to its models.
+        finished: whether every call is answered already, so that nobody is asked.
+        probing: whether to ask.
+        where: the file of the definition.
+        keyless: whether keys may be missing, because nobody will be asked now.
 
     Raises:
         ConfigurationError: with the problems of both.
     """
-    problems = problems_in(tournament, gateway, answered=finished)
+    problems = problems_in(tournament, gateway, answered=finished, keys=not keyless)
     seen: dict[Model, Seen] = {}
-    keys = hosted_models(tournament, gateway) if probing and not finished else {}
-    if keys:
+    first = hosted_models(tournament, gateway) if probing and not finished else {}
+    if first:
         from coupled_arena.tournaments.probes import probe
 
-        seen = await probe(gateway, [(m, _role(key)) for m, key in keys.items() if not gateway.problems(m)])
-        problems += [
-            Problem(HERE, keys[model], found.finding.problem) for model, found in seen.items() if found.finding.problem
-        ]
+        seen = await probe(gateway, [(m, _role(key)) for m, key in first.items() if not gateway.problems(m)])
+        found = [(first[model], what.finding.problem) for model, what in seen.items()]
+        problems += [Problem(HERE, key, message) for key, message in found if message]
     if problems:
         raise ConfigurationError(placed(problems, where))
     return seen
@@ -229,7 +238,12 @@ def _looked_ahead(
         models=models,
         usd=usd,
         unpriced=tuple(unpriced),
-        notes=(*_begun_note(known, finished=finished), *notes_on(tournament, seating.author_of), *_seen_notes(seen)),
+        notes=(
+            *_begun_note(known, finished=finished),
+            *notes_on(tournament, seating.author_of),
+            *(() if finished else _key_notes(keys)),
+            *_seen_notes(seen),
+        ),
         hosted=any(model.kind == "hosted" for model in keys),
         probed=bool(seen),
         finished=finished,
@@ -265,6 +279,15 @@ def _begun_note(known: Begun | None, *, finished: bool) -> tuple[str, ...]:
         return (f"{known.run} is finished: every call is answered from its store, and nothing is asked or paid",)
     spent = known.spent
     return (f"{known.run} goes on: ${spent.usd:.2f} for {spent.calls} calls are paid and not paid again",)
+
+
+def _key_notes(models: Iterable[Model]) -> Iterator[str]:
+    lacking: dict[str, list[str]] = {}
+    for model in models:
+        if missing := missing_key(model):
+            lacking.setdefault(missing, []).append(model.name)
+    for variable, names in lacking.items():
+        yield f"the environment variable {variable} is not set; a run needs it for {', '.join(names)}"
 
 
 def _seen_notes(seen: Mapping[Model, "Seen"]) -> tuple[str, ...]:
