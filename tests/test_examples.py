@@ -23,7 +23,7 @@ def test_an_example_has_fewer_than_40_lines(path: Path) -> None:
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_a_script_runs_and_prints(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(path), run_name="__main__")
-    assert "sim/ada" in capsys.readouterr().out
+    assert "ada" in capsys.readouterr().out
 
 
 def module_of(name: str) -> ModuleType:
