@@ -11,6 +11,7 @@ from autogen_agentchat.conditions import MaxMessageTermination
 from autogen_agentchat.messages import BaseChatMessage, TextMessage
 from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core import CancellationToken
+from autogen_core.tools import FunctionTool, StaticWorkbench
 
 import coupled_arena as ca
 from coupled_arena.agents import Debater, Judge
@@ -36,6 +37,7 @@ from tests.agents_scene import (
 )
 
 EN = load_prompts("en")
+CALCULATOR = FunctionTool(calculate, description="Works out a sum.")
 OPENING = StepRequest(content="What is 17 + 25?", requires=("respond",), limit=30, max_tokens=40, dice=DICE)
 OPINION = OpinionRequest(content="Who is better?", stage=0, max_tokens=100, dice=DICE)
 
@@ -164,6 +166,25 @@ async def test_an_agent_may_go_on_after_a_fault() -> None:
     ledger = Ledger()
     turn = await debate(stage(answer).voice(lambda: Stubborn(ledger)))
     assert (turn.outcome, turn.sections[0].text, ledger.asked) == ("ok", "42", ["test/first: refused"])
+
+
+class Modest(OwnClient):
+    """Asks for what the model cannot do, and then for what it can."""
+
+    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
+        client, chat = ca.model_client("test/model"), [messages[-1].to_model_message()]
+        try:
+            result = await client.create(chat, json_output=True)
+        except ca.ConfigurationError:
+            result = await client.create(chat)
+        return Response(chat_message=TextMessage(content=str(result.content), source=self.name))
+
+
+async def test_an_agent_may_go_on_when_a_model_cannot_do_what_it_asks() -> None:
+    scene = stage(lambda call: "<respond>42</respond>", able=Abilities())
+    assert (await debate(scene.voice(lambda: Modest(Ledger())))).sections[0].text == "42"
+    with pytest.raises(ca.ConfigurationError, match="cannot call tools"):
+        await debate(scene.voice(lambda: assistant(workbench=StaticWorkbench([CALCULATOR]))))
 
 
 async def test_a_turn_made_of_calls_is_asked_again_and_answered_from_the_memo() -> None:
@@ -314,6 +335,23 @@ async def test_a_refusal_that_an_agent_reports_itself_is_an_outcome_and_kept() -
         turn = await debate(scene.voice(lambda: OwnClient(ledger)))
         assert (turn.outcome, turn.detail) == ("refused", "I will not")
     assert (len(ledger.asked), scene.gateway.counts.failed, scene.gateway.counts.memoised) == (1, 1, 1)
+
+
+async def test_a_turn_without_an_answer_is_asked_again_on_request() -> None:
+    def refuse(heard: Sequence[str]) -> str:
+        raise ca.CallFailed("mine", "refused", "not today")
+
+    def make() -> BaseChatAgent:
+        return OwnClient(ledger)
+
+    memo, ledger = MemoryMemo(), Ledger(answer=refuse)
+    await debate(stage(memo=memo).voice(make))
+    ledger.answer = lambda heard: "<respond>42</respond>"
+    assert (await debate(stage(memo=memo).voice(make))).outcome == "refused"
+    again = stage(memo=memo)
+    again.gateway.retry_failed = True
+    assert (await debate(again.voice(make))).sections[0].text == "42"
+    assert (len(ledger.asked), len(memo.answers)) == (2, 2)
 
 
 async def test_a_turn_in_which_an_agent_raises_is_not_kept() -> None:

@@ -353,7 +353,7 @@ def real() -> BaseChatAgent:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"agents": {}}, "models: agent/own: no agent has this name, of the given ones (none): agents are given in"),
+        ({"agents": {}}, "models: agent/own: no agent of this name is given (given: none); agents are given in"),
         ({"agents": {"own": own, "other": ada}}, 'agents.other: no model is this agent: name "agent/other" among'),
         ({"agents": {"own": own, "a/b": ada}}, "agents.a/b: the name of an agent holds no / and no ?"),
         (
@@ -362,6 +362,10 @@ def real() -> BaseChatAgent:
         ),
         ({"agents": {"own": no_agent}}, "agent/own: its factory tests.test_agents_tournament.no_agent returned a str"),
         ({"agents": {"own": same}}, "agent/own: its factory tests.test_agents_tournament.same returned the same agent"),
+        (
+            {"models": [ca.Model("agent/own", temperature=0.3), "sim/bob"]},
+            "models: agent/own: temperature means nothing to an agent: set it for the model that it asks",
+        ),
         ({"agents": {"own": lambda: None}}, "agents.own: a factory needs a name"),
         ({"agents": {"own": "sim/x"}}, "agents.own: an agent is given in Python, as a function without arguments"),
         ({"agents": {"own": real}}, "judges: sim/j1 is simulated and can judge only simulated debaters, not agent/own"),

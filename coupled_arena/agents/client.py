@@ -143,9 +143,10 @@ class ModelClient(ChatCompletionClient, Component[ClientConfig]):
         """
         seat = current_seat()
         speech = seat.speech if seat is not None else None
+        asked = self._asked(messages, tools, tool_choice, json_output)
+        called = self._with(extra_create_args, seat)
         try:
-            asked = self._asked(messages, tools, tool_choice, json_output)
-            reply = await self._reply(asked, seat, speech, extra_create_args, cancellation_token)
+            reply = await self._reply(asked, called, seat, speech, extra_create_args, cancellation_token)
         except Exception as error:
             # An agent may take this for the result of a tool; the run has to end all the same.
             if speech is not None:
@@ -273,6 +274,7 @@ class ModelClient(ChatCompletionClient, Component[ClientConfig]):
     async def _reply(
         self,
         asked: _Asked,
+        called: Model,
         seat: Seat | None,
         speech: Speech | None,
         overrides: Mapping[str, Any],
@@ -284,7 +286,7 @@ class ModelClient(ChatCompletionClient, Component[ClientConfig]):
             await self._outside()
         dice = _outside_dice() if speech is None else speech.dice
         limit = overrides.get("max_tokens", self.max_tokens) or (speech.max_tokens if speech else TOKENS_OUTSIDE)
-        voice = Voice(self._gateway(seat), self._with(overrides, seat), "" if seat is None else seat.role)
+        voice = Voice(self._gateway(seat), called, "" if seat is None else seat.role)
         call = asyncio.ensure_future(
             voice.say(
                 asked.messages,

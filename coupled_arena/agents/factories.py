@@ -18,6 +18,18 @@ from coupled_arena.models.model import Model
 AgentFactory = Callable[[], BaseChatAgent]
 """Makes a fresh AutoGen chat agent for one conversation."""
 
+WITHOUT_EFFECT = (
+    "api_base",
+    "api_key_env",
+    "min_p",
+    "options",
+    "temperature",
+    "thinking_tokens",
+    "top_k",
+    "top_p",
+)
+"""Settings of a model that an agent does not have."""
+
 _PLAIN = (bool, float, int, str, type(None))
 
 
@@ -56,8 +68,8 @@ class AgentBackend:
         factory = self.factories.get(name)
         if factory is None:
             known = ", ".join(sorted(self.factories)) or "none"
-            message = f"no agent has this name, of the given ones ({known}): "
-            raise _wrong(name, message + "agents are given in Python, Tournament(agents={...}), never in a file")
+            message = f"no agent of this name is given (given: {known}); agents are given in Python, "
+            raise _wrong(name, message + "Tournament(agents={...}), and a file can name none")
         with Seat(self.gateway, role, self.called).taken(), collecting() as clients:
             try:
                 agent: Any = factory()
@@ -84,7 +96,7 @@ class AgentBackend:
         if author is None:
             agent = self.make(name).agent
             factory = self.factories[name]
-            parts = [factory_name(factory), _source(factory), _dump(agent), _captured(factory)]
+            parts = [factory_name(factory), _source(factory), _captured(factory), _source(type(agent)), _dump(agent)]
             author = self._authors[name] = _digest(json.dumps(parts))
         return author
 
@@ -98,7 +110,9 @@ class AgentBackend:
 
     def problems(self, model: Model) -> Sequence[str]:
         """Return what keeps the agent from being seated; calls its factory twice."""
-        return list(self.faults(model.path))
+        idle = [name for name in WITHOUT_EFFECT if getattr(model, name) != Model.default(name)]
+        unused = [f"{name} means nothing to an agent: set it for the model that it asks" for name in idle]
+        return [*unused, *self.faults(model.path)]
 
     def faults(self, name: str) -> Iterator[str]:
         """Yield what keeps an agent from being seated, and its models from being used."""
@@ -144,12 +158,14 @@ def _models(agent: BaseChatAgent, made: Sequence[ModelClient]) -> tuple[Model, .
     return tuple(dict.fromkeys(client.model for client in clients))
 
 
-def _source(factory: AgentFactory) -> str:
+def _source(maker: Any) -> str:
+    """Return the source of a function or class, nothing for AutoGen's own or where there is none."""
+    if str(maker.__module__).startswith("autogen_"):
+        return ""
     try:
-        source = inspect.getsource(factory)
+        return inspect.getsource(maker)
     except (OSError, TypeError):
         return ""
-    return source
 
 
 def _captured(factory: AgentFactory) -> list[Any]:
