@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from coupled_arena.models.litellm_loader import load_litellm
 
@@ -17,7 +17,7 @@ class _Shared:
 
     before: frozenset[str]
     """Clients that were there first, and so are somebody else's."""
-    users: set[int] = field(default_factory=set)
+    users: "WeakSet[Connections]" = field(default_factory=WeakSet)
     """Who may be sending."""
 
 
@@ -37,7 +37,7 @@ class Connections:
         shared = _LOOPS.get(loop)
         if shared is None:
             shared = _LOOPS[loop] = _Shared(frozenset(_clients()))
-        shared.users.add(id(self))
+        shared.users.add(self)
 
     async def aclose(self) -> None:
         """Give the claim up; without any other, close every client that was made for this loop since the first one."""
@@ -45,7 +45,7 @@ class Connections:
         shared = _LOOPS.get(loop)
         if shared is None:
             return
-        shared.users.discard(id(self))
+        shared.users.discard(self)
         if shared.users:
             return
         del _LOOPS[loop]
