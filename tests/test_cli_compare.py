@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from coupled_arena.cli import app
 from coupled_arena.errors import BudgetReached, ConfigurationError

@@ -11,7 +11,7 @@ import coupled_arena as ca
 from coupled_arena.errors import BudgetReached
 from coupled_arena.models.calls import Counts, Spent
 from coupled_arena.ratings.score import Score, score_of
-from coupled_arena.records import Battle, Decision, Opinion, Question, Side, Verdict
+from coupled_arena.records import Battle, Decision, DecisionStatus, Opinion, Question, Side, Verdict
 from coupled_arena.studies import contest, wording
 from coupled_arena.tournaments.result import Result, rated
 
@@ -89,7 +89,7 @@ class Fought(NamedTuple):
 
 
 def battle(number: int, fought: Fought, weight: float = 1.0) -> Battle:
-    status = "forfeited" if fought.gave_up else "decided" if fought.verdict else "void"
+    status: DecisionStatus = "forfeited" if fought.gave_up else "decided" if fought.verdict else "void"
     second = "sim/bob" if fought.first == "sim/ada" else "sim/ada"
     return Battle(
         id=f"b{number}-{fought.first}",
@@ -262,6 +262,8 @@ async def test_a_notebook_awaits_the_comparison() -> None:
 def test_two_models_of_one_name_are_refused_and_one_model_under_two_names_is_noted() -> None:
     with pytest.raises(ca.ConfigurationError, match="both are named 'sim/ada'; give each a name of its own"):
         ca.compare("sim/ada?skill=1", "sim/ada?skill=2", judges=JUDGE)
+    with pytest.raises(ca.ConfigurationError, match="models: a comparison is of the two models before"):
+        ca.compare(ADA, BOB, judges=JUDGE, models=["sim/eve"])
     twins = ca.Model("one", "sim/ada"), ca.Model("two", "sim/ada")
     found = ca.compare(*twins, judges=JUDGE, **SMALL)
     assert found.caveats[-1] == "one and two are one model with the same settings: they differ in dice and sides alone"
@@ -272,6 +274,7 @@ def test_a_judge_of_the_debaters_family_is_refused_left_out_or_noted() -> None:
     with pytest.raises(ca.ConfigurationError, match=r'sim/ada, sim/kin.*or committee\.recuse = "author"'):
         ca.compare("sim/ada", BOB, judges=kin, **SMALL)
     left_out = ca.compare("sim/ada", BOB, judges=[kin, "sim/other"], **SMALL)
+    assert any(line.startswith("judged by sim/other; ") for line in left_out.lines)
     assert "sim/kin judged nothing, because it is of the family of sim/ada: recuse is family" in left_out.caveats
     noted = ca.compare("sim/ada", BOB, judges=kin, recuse="author", **SMALL)
     assert "sim/kin judged although it is of the family of sim/ada: recuse is author" in noted.caveats

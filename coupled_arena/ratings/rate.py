@@ -65,7 +65,7 @@ def rate(
         spread(float(fitted.covariance[model, model]), fitted.degrees[model] if model in main else None, level)
         for model in models
     ]
-    ends = [
+    ends: list[tuple[float | None, float | None]] = [
         (None, None) if rating is None or reach is None else (rating - reach, rating + reach)
         for rating, (_, reach) in zip(ratings, spreads, strict=True)
     ]

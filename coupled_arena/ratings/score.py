@@ -116,10 +116,10 @@ def _by_question(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the weight and the mean score of every question, each of shape (questions,)."""
     cluster, weights = table.cluster[own], table.weight[own]
-    weight = np.bincount(cluster, weights)
-    total = np.bincount(cluster, weights * result)
     present = np.bincount(cluster) > 0
-    return weight[present], total[present] / weight[present]
+    weight = np.bincount(cluster, weights)[present].astype(np.float64)
+    total = np.bincount(cluster, weights * result)[present].astype(np.float64)
+    return weight, total / weight
 
 
 def _effective(weight: NDArray[np.float64], mean: NDArray[np.float64]) -> float:
@@ -156,7 +156,7 @@ def _more(share: float, each: float, questions: int, level: float) -> int | None
         middle = (few + enough) // 2
         few, enough = (few, middle) if settles(middle) else (middle, enough)
     more = enough - questions
-    step = 10 ** max(0, len(str(more)) - _SIGNIFICANT)
+    step = int(10 ** max(0, len(str(more)) - _SIGNIFICANT))
     return math.ceil(more / step) * step
 
 

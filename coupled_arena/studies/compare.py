@@ -100,6 +100,8 @@ def contest(a: Model | str, b: Model | str, *, judges: Judges, where: str = HERE
         0
     """
     first, second = (model if isinstance(model, Model) else Model(model) for model in (a, b))
+    if "models" in rules:
+        raise ConfigurationError([Problem(where, "models", "a comparison is of the two models before; leave it out")])
     if first.name == second.name:
         message = (
             f"both are named {first.name!r}; give each a name of its own: Model(NAME, MODEL), or NAME=MODEL on the "

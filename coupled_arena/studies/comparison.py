@@ -1,5 +1,6 @@
 """What a comparison of two models comes to."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -79,20 +80,15 @@ class Comparison:
         if len(names) != 2:
             raise RatingError(f"a comparison is of two models; {result.run} has {len(names)}: {', '.join(names)}")
         a, b = names
+        by_question, by_domain = _grouped(result.battles)
         domains = tuple(dict.fromkeys(question.domain for question in result.questions))
         jointly = 1 - (1 - LEVEL) / max(1, len(domains))
         return cls(
             a=a,
             b=b,
             score=_score(result.battles, a, b),
-            domains=tuple(
-                Domain(domain, _score((x for x in result.battles if x.domain == domain), a, b, jointly))
-                for domain in domains
-            ),
-            questions=tuple(
-                Asked(q.id, q.domain, _score((x for x in result.battles if x.question == q.id), a, b).share)
-                for q in result.questions
-            ),
+            domains=tuple(Domain(domain, _score(by_domain[domain], a, b, jointly)) for domain in domains),
+            questions=tuple(Asked(q.id, q.domain, _score(by_question[q.id], a, b).share) for q in result.questions),
             sides=_sides(result.battles),
             caveats=(*result.caveats, *_caveats(result.tournament, result.battles)),
             result=result,
@@ -106,7 +102,8 @@ class Comparison:
     @property
     def lines(self) -> tuple[str, ...]:
         """What belongs to the answer, one line each: domains, questions, battles, sides, judges, dice, caveats."""
-        judges = [judge.name for judge in self.result.tournament.judging_models]
+        sat = _sat(self.result.battles)
+        judges = [judge.name for judge in self.result.tournament.judging_models if judge.name in sat or not sat]
         return (
             *wording.by_domain(self.domains),
             *wording.by_question(self.questions, self.a),
@@ -156,6 +153,16 @@ class Comparison:
         return "\n".join((self.sentence, *self.lines))
 
 
+def _grouped(battles: Iterable[Battle]) -> tuple[defaultdict[str, list[Battle]], ...]:
+    """Return the battles by question and by domain; none where there are none."""
+    by_question: defaultdict[str, list[Battle]] = defaultdict(list)
+    by_domain: defaultdict[str, list[Battle]] = defaultdict(list)
+    for battle in battles:
+        by_question[battle.question].append(battle)
+        by_domain[battle.domain].append(battle)
+    return by_question, by_domain
+
+
 def _score(battles: Iterable[Battle], a: str, b: str, level: float = LEVEL) -> Score:
     return score_of(RatingInput.from_battles(battles, models=(a, b)), a, b, level=level)
 
@@ -175,7 +182,7 @@ def _caveats(tournament: Tournament, battles: Sequence[Battle]) -> Iterator[str]
     x, y = tournament.models
     if x == y.model_copy(update={"name": x.name}):
         yield f"{x.name} and {y.name} are one model with the same settings: they differ in dice and sides alone"
-    sat = {opinion.judge for battle in battles for opinion in battle.opinions}
+    sat = _sat(battles)
     for judge in tournament.judging_models:
         kin = [model for model in tournament.models if family_of(model) == family_of(judge)]
         family = f"of the family of {_named(kin)}" if kin else "by the author of a debater"
@@ -186,6 +193,11 @@ def _caveats(tournament: Tournament, battles: Sequence[Battle]) -> Iterator[str]
     void = sum(battle.decision.status == "void" for battle in battles)
     if void > _MANY_VOID * len(battles):
         yield f"void are {void} of {len(battles)} battles: the answer is about those that could be decided"
+
+
+def _sat(battles: Iterable[Battle]) -> set[str]:
+    """Return the judges that were asked."""
+    return {opinion.judge for battle in battles for opinion in battle.opinions}
 
 
 def _named(models: Iterable[Model]) -> str:
