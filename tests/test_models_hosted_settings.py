@@ -251,6 +251,22 @@ async def test_the_users_limits_are_obeyed_and_waits_are_told(fake_provider: Sta
     assert set(told) == {(name, 60.0, "requests_per_minute = 4 of openai/*") for name in ("ada", "bob")}
 
 
+async def test_what_a_listener_raises_is_no_fault_of_the_provider(fake_provider: Start) -> None:
+    def listen(model: Model, seconds: float, reason: str) -> None:
+        raise LookupError(reason)
+
+    waits = Waits()
+    provider = fake_provider({"ada": "ok", "bob": behaviours.error(503, retry_after=9)}, keep=0)
+    backend = HostedBackend(
+        limits={"*/ada": Limit(requests_per_minute=1)}, sleep=waits, clock=waits.clock, on_wait=listen
+    )
+    assert (await backend.complete(call(provider.model("ada")))).outcome == "ok"
+    with pytest.raises(LookupError, match="requests_per_minute"):
+        await backend.complete(call(provider.model("ada")))
+    with pytest.raises(LookupError, match="after a fault"):
+        await backend.complete(call(provider.model("bob")))
+
+
 async def test_a_cancelled_call_gives_its_place_back(fake_provider: Start) -> None:
     arrived, loop = asyncio.Event(), asyncio.get_running_loop()
 

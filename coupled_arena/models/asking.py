@@ -17,13 +17,7 @@ from coupled_arena.models.faults import class_of, outcome_of, recourse
 from coupled_arena.models.limiter import WORTH_SAYING, Limiter, Place
 from coupled_arena.models.litellm_loader import load_litellm
 from coupled_arena.models.masking import masked
-from coupled_arena.models.parameters import (
-    OLD_LIMIT,
-    Habits,
-    estimated_tokens,
-    parameters,
-    refused_setting,
-)
+from coupled_arena.models.parameters import OLD_LIMIT, Habits, estimated_tokens, parameters, refused_setting
 from coupled_arena.models.said import DETAIL_LENGTH, retry_after, said_by, status_of
 from coupled_arena.models.waits import LONGEST_WAIT, backoff
 from coupled_arena.records import Usage
@@ -54,6 +48,14 @@ class _Again(Exception):
     def __init__(self, seconds: float = 0.0) -> None:
         super().__init__(seconds)
         self.seconds = seconds
+
+
+class _Failed(Exception):
+    """The request has failed for good; anything else that is raised is no fault of the provider's."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class Asking:
@@ -96,10 +98,8 @@ class Asking:
             reply: Reply = await retrying(self._request)
         except BrokenAnswer as broken:
             reply = broken.reply
-        except Exception as error:  # noqa: BLE001 (whatever LiteLLM raises, this call has failed)
-            timeout = self._call.model.timeout
-            words = f"no answer within {timeout:g} s" if isinstance(error, TimeoutError) else said_by(error).words
-            reply = Reply(outcome=outcome_of(error), detail=words, fault=fault_of(error))
+        except _Failed as failed:
+            reply = self._failure(failed.error)
         detail = f"{self._given_up}: {reply.detail}" if self._given_up else reply.detail
         costs = [answer.cost for answer in (reply, *self._lost)]
         return reply.model_copy(
@@ -116,34 +116,42 @@ class Asking:
 
         Raises:
             _Again: it is to be repeated.
+            _Failed: it has failed, for the last time.
             BrokenAnswer: the provider broke its answer off, for the last time.
         """
         model, terms = self._call.model, self._terms
-        key = os.environ.get(model.api_key_env) if model.api_key_env else None
-        sent, left_out = parameters(self._call, self._habits, takes_seed=self._takes_seed, key=key)
         async with terms.limiter.place(
             self._destination, self._number, tokens=self._tokens, on_wait=self._on_wait
         ) as place:
+            # Only now: while it waited, another call may have found out what the model does not take.
+            key = os.environ.get(model.api_key_env) if model.api_key_env else None
+            sent, left_out = parameters(self._call, self._habits, takes_seed=self._takes_seed, key=key)
             self._requests += 1
             began = time.perf_counter()
             try:
                 # LiteLLM does not enforce its own time-out for every provider.
                 async with asyncio.timeout(model.timeout):
                     response = await load_litellm().acompletion(**sent)
-            except Exception as error:
-                self._after(error, sent, place)
-                raise
-            place.answered()
-            try:
                 reply = read(response, self._call, "seed-only" if "seed" in sent else "none")
             except BrokenAnswer as broken:
+                place.answered()
                 place.used = _tokens(broken.reply.usage)
                 self._after_fault(broken, lost=broken.reply)
                 raise
+            except Exception as error:
+                # Whatever LiteLLM raises, and whatever it answers that cannot be read, this request has failed.
+                self._after(error, sent, place)
+                raise _Failed(error) from error
+            place.answered()
             place.used = _tokens(reply.usage)
         note = f"{LEFT_OUT}: {', '.join(left_out)}" if left_out else ""
         detail = "; ".join(part for part in (reply.detail, note) if part)
         return reply.model_copy(update={"detail": detail, "latency": time.perf_counter() - began})
+
+    def _failure(self, error: Exception) -> Reply:
+        timeout = self._call.model.timeout
+        words = f"no answer within {timeout:g} s" if isinstance(error, TimeoutError) else said_by(error).words
+        return Reply(outcome=outcome_of(error), detail=words, fault=fault_of(error))
 
     def _after(self, error: Exception, sent: dict[str, Any], place: Place) -> None:
         """Decide what comes after a request that failed; returns where nothing does.

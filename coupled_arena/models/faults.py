@@ -4,7 +4,16 @@ import re
 from typing import Literal
 
 from coupled_arena.models.litellm_loader import load_litellm
-from coupled_arena.models.said import TRACEBACK, UNREADABLE, Said, causes_of, retry_after, said_by, status_of
+from coupled_arena.models.said import (
+    TRACEBACK,
+    UNREADABLE,
+    Said,
+    causes_of,
+    is_of_transport,
+    retry_after,
+    said_by,
+    status_of,
+)
 from coupled_arena.records import Outcome
 
 Recourse = Literal["none", "retry", "wait"]
@@ -51,7 +60,6 @@ KINDS: dict[str, tuple[Outcome, Recourse]] = {
 }
 """Every exception of LiteLLM by the name of its class: the outcome, and what helps unless its status says otherwise."""
 
-_TRANSPORT = ("httpx", "httpcore", "aiohttp")
 _TOO_FAST = frozenset({429, 529})
 _PASSING = frozenset({200, 204, 408, 409, 425, *range(500, 600)})
 _NO_MONEY = frozenset(
@@ -87,7 +95,7 @@ def recourse(error: BaseException) -> Recourse:
     if said.words.startswith(UNREADABLE):
         return "retry"
     if not name:
-        return "retry" if any(map(_of_transport, causes_of(error))) else "none"
+        return "retry" if any(map(is_of_transport, causes_of(error))) else "none"
     usual = KINDS[name][1]
     if usual == "none":
         return "none"
@@ -97,7 +105,7 @@ def recourse(error: BaseException) -> Recourse:
     if status in _TOO_FAST:
         return "wait"
     if name == "APIConnectionError" and TRACEBACK in str(error):
-        return "retry" if any(map(_of_transport, causes_of(error))) else "none"
+        return "retry" if any(map(is_of_transport, causes_of(error))) else "none"
     if name in ("APIError", "MockException"):
         return "retry" if status in _PASSING else "none"
     return "retry"
@@ -109,10 +117,6 @@ def class_of(error: BaseException) -> str:
         return "Timeout"
     known = vars(load_litellm().exceptions)
     return next((kind.__name__ for kind in type(error).__mro__ if known.get(kind.__name__) is kind), "")
-
-
-def _of_transport(error: BaseException) -> bool:
-    return isinstance(error, OSError) or type(error).__module__.startswith(_TRANSPORT)
 
 
 def _is_hopeless(said: Said, error: BaseException) -> bool:

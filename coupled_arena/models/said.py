@@ -21,6 +21,7 @@ DETAIL_LENGTH = 500
 _CLASSES = re.compile(
     r"(?:litellm\.)?(?:\w*(?:Error|Exception)|Timeout)(?: \w*(?:Error|Exception))?(?::| -)\s+(?:Error_str:\s+)?"
 )
+_TRANSPORT = ("httpx", "httpcore", "aiohttp")
 _HTML = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _UNSEEN = re.compile(r"<(script|style|title)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
 _WAIT = re.compile(
@@ -35,6 +36,8 @@ _UNREAD = re.compile(
     r"\(char \d+\)|Unable to get json response|Empty or invalid response from LLM endpoint|Invalid response object|"
     "returned a response with no 'choices'|returned 'choices' that is not a list|^Error in response object$"
 )
+_RECEIVED = re.compile(r"Received: (.*)\. Check the reverse proxy or model server configuration\.$")
+_UNCONNECTED = "Connection error."
 _STATUS_ONLY = re.compile(r"^Error code: (\d+)$")
 
 
@@ -57,9 +60,12 @@ def said_by(error: BaseException) -> Said:
     body = _error_in(getattr(error, "body", None)) or _error_in(_json_in(text))
     words = _words_in(body) or _readable(text) or type(error).__name__
     if not body and _UNREAD.search(text):
-        words = f"{UNREADABLE}: {words}"
+        received = _RECEIVED.search(text)
+        words = f"{UNREADABLE}: {_readable(received[1]) if received else words}"
     elif found := _STATUS_ONLY.match(words):
         words = f"status {found[1]} without a word"
+    elif words == _UNCONNECTED:
+        words = " ".join([words.removesuffix(".") + ":", *_of_connection(error)]).removesuffix(":")
     codes = (body.get("code"), body.get("type"), body.get("status"))
     code = " ".join(dict.fromkeys(str(part) for part in codes if isinstance(part, (str, int))))
     parameter = body.get("param")
@@ -106,6 +112,11 @@ def status_of(error: BaseException) -> int | None:
     return found[-1] if found else None
 
 
+def is_of_transport(error: BaseException) -> bool:
+    """Return whether an exception comes from the connection: the operating system or an HTTP client."""
+    return isinstance(error, OSError) or type(error).__module__.startswith(_TRANSPORT)
+
+
 def causes_of(error: BaseException | None) -> Iterator[BaseException]:
     """Yield an exception and those that led to it."""
     seen: set[int] = set()
@@ -113,6 +124,12 @@ def causes_of(error: BaseException | None) -> Iterator[BaseException]:
         seen.add(id(error))
         yield error
         error = error.__cause__ or error.__context__
+
+
+def _of_connection(error: BaseException) -> list[str]:
+    """Return what the deepest exception of a connection says, if anything."""
+    said = [" ".join(str(cause).split()) for cause in causes_of(error) if is_of_transport(cause)]
+    return [words for words in said if words][-1:]
 
 
 def _headers_of(error: BaseException) -> Iterator[Mapping[str, Any]]:
