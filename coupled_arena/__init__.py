@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from coupled_arena.agents import Debater, Examiner, Judge, Role
+    from coupled_arena.agents.client import model_client
     from coupled_arena.config import load
     from coupled_arena.errors import (
         ArenaError,
+        CallFailed,
         ConfigurationError,
         ConversationError,
         ModelError,
@@ -48,9 +50,11 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 _HOMES = {
     "agents": ("Debater", "Examiner", "Judge", "Role"),
+    "agents.client": ("model_client",),
     "config": ("load",),
     "errors": (
         "ArenaError",
+        "CallFailed",
         "ConfigurationError",
         "ConversationError",
         "ModelError",
@@ -80,6 +84,7 @@ __all__ = [
     "ArenaError",
     "Battle",
     "BattleRules",
+    "CallFailed",
     "CommitteeRules",
     "Comparison",
     "ConfigurationError",
@@ -114,6 +119,7 @@ __all__ = [
     "compare",
     "load",
     "load_prompts",
+    "model_client",
     "rate",
 ]
 
