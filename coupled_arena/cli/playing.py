@@ -17,7 +17,7 @@ from coupled_arena.cli.options import (
 )
 from coupled_arena.cli.results import show_result, write_result
 from coupled_arena.cli.status import FAILED, WRONG_USE
-from coupled_arena.cli.terminal import complain, console_of, out, out_json, show
+from coupled_arena.cli.terminal import agreed, complain, console_of, out, out_json, show
 from coupled_arena.errors import BudgetReached, ModelUnavailable
 
 if TYPE_CHECKING:
@@ -128,5 +128,5 @@ def consent(tournament: "Tournament", store: Path, where: str, *, retry_failed: 
     if not asking:
         complain("nobody can be asked here whether to spend this: say --yes to go on")
         raise typer.Exit(WRONG_USE)
-    if not typer.confirm("Go on?", err=True):
+    if not agreed("Go on?"):
         raise typer.Exit(FAILED)

@@ -31,6 +31,13 @@ def complain(text: str) -> None:
     sys.stderr.write(f"{printable(text)}\n")
 
 
+def agreed(question: str) -> bool:
+    """Ask on the terminal, past standard output, and return whether the answer is yes."""
+    sys.stderr.write(f"{question} [y/N]: ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def out(text: str) -> None:
     """Write a line of a result."""
     sys.stdout.write(f"{text}\n")

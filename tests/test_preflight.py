@@ -1,0 +1,405 @@
+"""What a preflight says without asking anybody: contexts, prices, families, limits, and what is not known."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+import coupled_arena as ca
+from coupled_arena.errors import ConfigurationError
+from coupled_arena.models.calls import Abilities
+from coupled_arena.models.gateway import Gateway
+from coupled_arena.models.model import Model
+from coupled_arena.prompts import load_prompts
+from coupled_arena.reports.preflight import preflight_table
+from coupled_arena.testing import FakeProvider
+from coupled_arena.tournaments.asks import places
+from coupled_arena.tournaments.contexts import context_of, too_long
+from coupled_arena.tournaments.demo import local_demo, simulated_demo
+from coupled_arena.tournaments.preflight import CastModel, Preflight
+from coupled_arena.tournaments.seating import Seating
+from tests.support import ScriptedBackend
+from tests.test_cli import arena, parsed
+
+PRICE = {"prompt": 1.0, "completion": 2.0}
+HOSTED: dict[str, Any] = {
+    "models": [{"model": "openai/ada", "price": PRICE}, {"model": "openai/bob", "price": PRICE}],
+    "judges": [{"model": f"openai/j{n}", "price": PRICE} for n in range(3)],
+    "domains": ["writing"],
+    "questions_per_domain": 1,
+    "schedule": "round_robin",
+}
+
+
+def seen(**changes: Any) -> Preflight:
+    return ca.Tournament(**{**HOSTED, **changes}).preflight(probe=False)
+
+
+def problems_of(**changes: Any) -> list[str]:
+    with pytest.raises(ConfigurationError) as caught:
+        seen(**changes)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def line_of(preflight: Preflight, name: str) -> CastModel:
+    return next(line for line in preflight.models if line.model == name)
+
+
+# Contexts.
+
+
+def longest(model: str, **changes: Any) -> int:
+    """Return the longest call of a model as the preflight gives it."""
+    return line_of(seen(**changes), model).spending.longest_call
+
+
+def with_context(key: str, context: int, **settings: Any) -> dict[str, Any]:
+    """Return a change of the definition after which one model under a key holds so much."""
+    changed = {"model": "openai/short", "price": PRICE, "context": context, **settings}
+    if key in ("models", "judges"):
+        return {key: [changed, *HOSTED[key][1:]]}
+    return {key: changed}
+
+
+@pytest.mark.parametrize(
+    ("key", "role", "shortened"),
+    [
+        ("models", "debater", 'battle.section_tokens, battle.script = "single"'),
+        ("judges", "judge", "committee.reason_tokens, committee.discussion_rounds"),
+        ("examiner", "examiner", "questions_per_domain"),
+        ("reference", "reference", "questions"),
+    ],
+)
+def test_a_call_that_does_not_fit_is_a_problem_with_its_role_and_what_helps(
+    key: str, role: str, shortened: str
+) -> None:
+    # Questions that are still to be written have no reference answer yet.
+    changes = {"domains": ["math"], "examiner": {"model": "openai/examiner", "price": PRICE}}
+    if key == "examiner":
+        del changes["examiner"]
+    needed = longest("openai/short", **changes, **with_context(key, 10**6))
+    assert line_of(seen(**changes, **with_context(key, needed)), "openai/short").context == needed
+    (problem,) = problems_of(**changes, **with_context(key, needed - 1))
+    assert problem.startswith(
+        f"Tournament: {key}: openai/short: its longest call as {role} may take {needed} tokens, and its context holds "
+        f"{needed - 1}; take a model that holds more, or shorten the call ("
+    )
+    assert shortened in problem
+
+
+def test_an_added_role_has_to_hold_what_it_hears() -> None:
+    class Checker(ca.Role):
+        instructions = "Check."
+
+    script = ca.Script(name="s", steps=(*ca.SINGLE.steps, ca.Step(speaker="checker", sees=(1, 2))))
+    seat = (Checker, Model("short", "openai/short", context=1000, price=PRICE))
+    (problem,) = problems_of(script=script, roles={"checker": seat})
+    assert problem.startswith("Tournament: roles.checker: short: its longest call as checker may take ")
+
+
+def test_the_last_stage_of_a_judge_counts_transcript_reference_and_discussion() -> None:
+    asked = {"domains": ["math"], "examiner": {"model": "openai/examiner", "price": PRICE}}
+    plain = longest("openai/j0", **asked)
+    assert longest("openai/j0", **asked, references=False) < plain - 300
+    assert longest("openai/j0", **asked, discussion_rounds=0) < plain - 1000
+    assert longest("openai/j0", **asked, section_tokens=20) < plain - 3000
+    assert longest("openai/j0", **asked, reason_tokens=20) < plain - 800
+    alone = [HOSTED["judges"][0]]
+    assert longest("openai/j0", judges=alone) == longest("openai/j0", judges=alone, discussion_rounds=0)
+
+
+def test_thinking_takes_its_part_of_the_context_and_of_the_price() -> None:
+    room = {"model": "openai/j0", "price": PRICE, "thinking_tokens": 5000}
+    plain, thinking = (line_of(seen(**change), "openai/j0").spending for change in ({}, {"judges": [room]}))
+    alone = line_of(seen(judges=[HOSTED["judges"][0]]), "openai/j0").spending
+    assert thinking.longest_call == alone.longest_call + 5000
+    assert thinking.completion_tokens == alone.completion_tokens + 5000 * alone.most_calls
+    assert (thinking.usd or 0) - (alone.usd or 0) == pytest.approx(2e-6 * 5000 * alone.most_calls)
+    assert plain.calls == 2
+
+
+def test_litellms_table_is_a_context_and_what_the_user_says_goes_before_it() -> None:
+    (problem,) = problems_of(judges=[*HOSTED["judges"], {"model": "openai/gpt-4"}], prompts="en")
+    assert "openai/gpt-4: its longest call as judge may take " in problem
+    assert "its context holds 8192;" in problem
+    assert problem.endswith("where LiteLLM's figure is wrong, set `context` of the model")
+    assert line_of(seen(judges=[{"model": "openai/gpt-4", "context": 20_000}]), "openai/gpt-4").context == 20_000
+
+
+def test_a_context_that_nobody_knows_is_no_problem() -> None:
+    assert line_of(seen(), "openai/ada").context is None
+
+
+def test_weights_hold_no_more_than_they_can_whatever_is_said() -> None:
+    tournament = ca.Tournament(**{**HOSTED, "models": ["sim/a", "sim/b"], "judges": ["sim/j"]})
+    gateway = Gateway(backends={"local": ScriptedBackend(lambda call: "", Abilities(context=4096))})
+    assert context_of(tournament, gateway, Model("local/x", context=100_000)) == 4096
+    assert context_of(tournament, gateway, Model("local/x", context=1000)) == 1000
+    assert context_of(tournament, gateway, Model("local/x")) == 4096
+
+
+@pytest.mark.parametrize("context", [1024, 2048, 8192])
+def test_the_demo_of_local_models_fits(context: int) -> None:
+    able = Abilities(continues=True, chooses=True, context=context)
+    gateway = Gateway(backends={"local": ScriptedBackend(lambda call: "", able)})
+    tournament = local_demo()
+    seating = Seating(tournament, gateway, load_prompts(tournament.prompt_set))
+    found = list(too_long(tournament, gateway, places(seating)))
+    assert bool(found) == (context == 1024)
+    assert simulated_demo().preflight().battles == 72
+
+
+# Prices.
+
+
+def test_a_model_without_a_price_makes_the_sum_a_least_one() -> None:
+    assert seen().cost.startswith("$0.")
+    known = seen(judges=["openai/own-1", *HOSTED["judges"], "openai/own-2"])
+    assert known.unpriced == ("openai/own-1", "openai/own-2")
+    assert known.cost == f"at least ${known.usd:.2f} (2 models unpriced: openai/own-1, openai/own-2)"
+    assert line_of(known, "openai/own-1").price is None
+
+
+@pytest.mark.parametrize(
+    ("budget", "held"),
+    [
+        ({"usd": 5}, False),
+        ({"usd": 5, "tokens": 10**6}, True),
+        ({"usd": 5, "calls": 100}, True),
+        ({"minutes": 5}, True),
+    ],
+)
+def test_a_budget_in_dollars_needs_prices_or_another_bound(budget: dict[str, float], held: bool) -> None:
+    judges = ["openai/own-1", *HOSTED["judges"], "openai/own-2"]
+    if held:
+        assert seen(judges=judges, budget=budget).unpriced
+        return
+    (problem,) = problems_of(judges=judges, budget=budget)
+    assert problem == (
+        "Tournament: budget.usd: cannot be held: no price is known for openai/own-1, openai/own-2; set `price` of the "
+        "model (US dollars per million tokens: { prompt = 0.5, completion = 1.5 }), budget.tokens or budget.calls"
+    )
+    assert seen(budget=budget).usd > 0
+
+
+def test_the_price_is_what_the_model_costs_times_what_is_asked_at_most() -> None:
+    preflight = seen()
+    for line in preflight.models:
+        spent = line.spending
+        assert spent.usd == pytest.approx((spent.prompt_tokens + 2 * spent.completion_tokens) / 1e6)
+    assert preflight.usd == pytest.approx(sum(line.spending.usd or 0 for line in preflight.models))
+
+
+# Notes.
+
+
+def test_a_limit_that_fits_no_hosted_model_is_a_note() -> None:
+    limits = {"openai/*": {"concurrency": 3}, "azure/*": {"concurrency": 3}}
+    (note,) = [note for note in seen(limits=limits).notes if "limits" in note]
+    assert note.startswith("limits.azure/* fits no hosted model (openai/ada, openai/bob, ")
+    assert note.endswith("), so it holds nothing back")
+
+
+def test_families_and_the_committees_they_leave_short_are_notes() -> None:
+    related = [{"name": f"gpt-{n}", "model": f"openai/gpt-4o-{n}", "price": PRICE} for n in range(2)]
+    notes = seen(models=[related[0], *HOSTED["models"]], judges=[*HOSTED["judges"], related[1]]).notes
+    assert "family gpt: gpt-1 may not judge battles of gpt-0" in notes
+    assert not any("only; 3 judges" in note for note in notes)
+    notes = seen(models=[related[0], *HOSTED["models"]], judges=[*HOSTED["judges"][:2], related[1]]).notes
+    assert "gpt-0 against openai/ada: judged by openai/j0, openai/j1 only; 3 judges or more are advisable" in notes
+    assert not any("openai/ada against openai/bob" in note for note in notes)
+    assert not any("family" in note for note in seen(models=related, judges=HOSTED["judges"], recuse="author").notes)
+
+
+def test_many_short_committees_are_counted() -> None:
+    models = [{"model": f"openai/m{n}", "price": PRICE} for n in range(5)]
+    notes = seen(models=models, judges=HOSTED["judges"][:1]).notes
+    assert sum("only; 3 judges or more are advisable" in note for note in notes) == 3
+    assert "7 more pairs have fewer than 3 judges" in notes
+
+
+def test_a_missing_key_is_a_note_where_nobody_is_asked_and_a_problem_elsewhere() -> None:
+    assert "the environment variable OPENAI_API_KEY is not set; a run needs it for openai/ada, " in seen().notes[-1]
+    with pytest.raises(ConfigurationError) as caught:
+        ca.Tournament(**HOSTED).run(preflight=False)
+    assert [problem.message for problem in caught.value.problems] == [
+        f"{name}: the environment variable OPENAI_API_KEY is not set"
+        for name in ("openai/ada", "openai/bob", "openai/j0", "openai/j1", "openai/j2")
+    ]
+
+
+def make_own() -> Any:
+    from tests.agents_scene import Ledger, OwnClient
+
+    return OwnClient(Ledger())
+
+
+def test_an_agent_is_counted_as_one_call_a_turn_and_never_priced() -> None:
+    models = ["agent/own", HOSTED["models"][0]]
+    preflight = seen(models=models, agents={"own": make_own})
+    line = line_of(preflight, "agent/own")
+    assert (line.at_least, line.spending.calls, line.spending.most_calls, line.spending.usd) == (True, 5, 5, None)
+    assert preflight.unpriced == ("agent/own",)
+    assert preflight.cost.startswith("at least $")
+    assert any(
+        note.startswith("agent/own: is an agent of your own, counted as one call a turn") for note in preflight.notes
+    )
+
+
+def make_assistant() -> Any:
+    from autogen_agentchat.agents import AssistantAgent
+
+    return AssistantAgent("assistant", model_client=ca.model_client(Model("inner", "openai/inner")))
+
+
+def test_the_models_behind_an_agent_are_listed_with_the_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-unused")
+    preflight = seen(models=["agent/a", HOSTED["models"][0]], agents={"a": make_assistant})
+    inner = line_of(preflight, "inner")
+    assert (inner.keys, inner.at_least, inner.spending.calls) == (("agents.a",), True, 0)
+    (problem,) = problems_of(models=["agent/a", HOSTED["models"][0]], agents={"a": make_assistant}, budget={"usd": 5})
+    assert "no price is known for inner" in problem
+
+
+# What is shown.
+
+
+def shown(preflight: Preflight, width: int = 160) -> str:
+    console = Console(width=width, file=None, record=True, quiet=False, force_terminal=False)
+    with console.capture() as captured:
+        console.print(preflight_table(preflight))
+    return captured.get()
+
+
+def test_the_table_names_everybody_and_the_sum() -> None:
+    judges = [{"name": "own", "model": "openai/j9"}, *HOSTED["judges"]]
+    preflight = seen(judges=judges, examiner=HOSTED["models"][0])
+    text = shown(preflight)
+    for line in preflight.models:
+        assert text.count(line.model) >= 2
+    assert "models, examiner" in text
+    assert "own is openai/j9" in text
+    assert "unpriced" in text
+    assert text.rstrip().splitlines()[-1] == f"1 battles at most; worst case: {preflight.cost}"
+    assert "thinks" not in text
+
+
+def test_the_table_of_ordinary_names_fits_into_80_columns() -> None:
+    assert "…" not in shown(seen(judges=[*HOSTED["judges"], {"model": "openai/gpt-4o"}]), width=80)
+
+
+def test_the_document_is_json_with_every_figure() -> None:
+    preflight = seen()
+    document = json.loads(json.dumps(preflight.document()))
+    assert {"battles", "models", "usd", "unpriced_models", "notes", "probed", "finished"} == set(document)
+    first = document["models"][0]
+    assert first["price"] == PRICE
+    assert first["model"] == "openai/ada"
+    assert {"string", "keys", "family", "context", "thinks", "calls", "most_calls", "longest_call", "usd"} <= set(first)
+
+
+# The command line.
+
+TOML = """
+models = [{models}]
+judges = [{judges}]
+domains = ["writing"]
+questions_per_domain = 1
+schedule = "round_robin"
+script = "single"
+"""
+
+
+def write(folder: Path, provider: FakeProvider, *models: str) -> None:
+    def table(name: str) -> str:
+        return (
+            f'{{ name = "{name}", model = "openai/{name}", api_base = "{provider.url}", '
+            f'api_key_env = "{provider.key_env}", price = {{ prompt = 1, completion = 2 }} }}'
+        )
+
+    judges = ", ".join(map(table, ("j1", "j2", "j3")))
+    text = TOML.format(models=", ".join(map(table, models)), judges=judges)
+    (folder / "t.toml").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def provider() -> Any:
+    names = ("ada", "bob", "j1", "j2", "j3")
+    with FakeProvider({name: f"sim/{name}" for name in names}) as provider:
+        yield provider
+
+
+def answering(folder: Path, answer: str, *arguments: str) -> tuple[int, str, str]:
+    """Run the command on a terminal that answers, and return its exit status and what it wrote."""
+    ours, theirs = pty.openpty()
+    os.write(ours, f"{answer}\n".encode())
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "coupled_arena", *arguments],
+            cwd=folder,
+            stdin=theirs,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")])},
+        )
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_terminal_is_asked_after_the_probes_and_the_table(tmp_path: Path, provider: FakeProvider) -> None:
+    write(tmp_path, provider, "ada", "bob")
+    code, out, err = answering(tmp_path, "n", "run", "t.toml", "--json")
+    assert (code, out) == (1, "")
+    assert "1 battles at most; worst case: $0." in err
+    assert "Go on?" in err
+    assert provider.received == 5
+    assert not (tmp_path / "coupled-arena.db").exists()
+    code, out, err = answering(tmp_path, "y", "run", "t.toml", "--json")
+    assert code == 0, err
+    document = json.loads(out)
+    assert provider.received == 5 + 5 + document["calls"]["made"]
+    provider.clear()
+    # What is finished is not asked for again: neither the providers nor the user.
+    code, out, err = answering(tmp_path, "", "run", "t.toml", "--json")
+    assert (code, json.loads(out)["calls"]["made"], provider.received) == (0, 0, 0)
+    assert "Go on?" not in err
+
+
+def test_without_a_terminal_yes_is_the_only_consent(tmp_path: Path, provider: FakeProvider) -> None:
+    write(tmp_path, provider, "ada", "bob")
+    refused = arena(tmp_path, "run", "t.toml", "--json")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "say --yes to go on" in refused.stderr
+    assert provider.received == 0
+    document = parsed(arena(tmp_path, "run", "t.toml", "--json", "--yes"))
+    # Each of the five models was asked once before, and only once.
+    assert provider.received == 5 + document["calls"]["made"]
+
+
+def test_consent_does_not_help_where_something_is_wrong(tmp_path: Path, provider: FakeProvider) -> None:
+    write(tmp_path, provider, "ada", "nobody")
+    done = arena(tmp_path, "run", "t.toml", "--yes")
+    assert done.returncode == 2
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("t.toml: ")]
+    assert line.startswith("t.toml: models: nobody: the provider knows no openai/nobody, or not for this key")
+    assert provider.received == 5
+
+
+def test_a_dry_run_asks_no_provider_and_writes_no_store(tmp_path: Path, provider: FakeProvider) -> None:
+    write(tmp_path, provider, "ada", "bob")
+    document = parsed(arena(tmp_path, "run", "t.toml", "--dry-run", "--json"))
+    assert (document["battles"], document["probed"], document["finished"]) == (1, False, False)
+    assert [model["model"] for model in document["models"]] == ["ada", "bob", "j1", "j2", "j3"]
+    table = arena(tmp_path, "run", "t.toml", "--dry-run")
+    assert table.stdout.startswith("model")
+    assert provider.received == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["t.toml"]
