@@ -74,7 +74,7 @@ class Branch:
     speech: Speech
     """The turn."""
     task: "weakref.ref[asyncio.Task[object]] | None"
-    """The task, None where nothing was asked yet."""
+    """The task, None before the agent is asked to speak."""
     path: str = ""
     """Numbers of the branches above and its own, `1.`; nothing for the task in which the agent speaks."""
     calls: int = 0
