@@ -1,5 +1,7 @@
 """What a tournament is said to ask, against what it really asks."""
 
+import itertools
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,9 @@ from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model, Price
 from coupled_arena.models.prices import price_of
 from coupled_arena.prompts import load_prompts
+from coupled_arena.protocols.examination import TOKENS_PER_QUESTION
 from coupled_arena.records import Question, Usage
+from coupled_arena.testing import tokens
 from coupled_arena.tournaments.asks import LABEL_TOKENS, places
 from coupled_arena.tournaments.checks import check
 from coupled_arena.tournaments.estimate import Spending, battles_of, estimate
@@ -228,3 +232,64 @@ def test_models_are_listed_once_in_order_of_mention() -> None:
     spending, _ = estimated(ca.Tournament(**{**TWO, "examiner": model, "reference": model}))
     assert [line.model for line in spending] == ["sim/writer", "sim/ada", "sim/bob", *JUDGES]
     assert spending[0].calls == 2 + 2
+
+
+# The longest call.
+
+PROSE = "a long sentence goes on about rivers and stones until somebody puts a full stop behind it and "
+
+
+def at_length(call: Call) -> str:
+    """Answer with all the tokens a call may have, four characters each, in the form that is asked for."""
+    last, room = call.messages[-1].content, 4 * call.max_tokens
+    text = PROSE * (room // len(PROSE) + 1)
+    if call.choices:
+        return call.choices[0]
+    if "[[A]]" in call.messages[0].content:
+        return f"{text[: room - 8]}\n[[A]]"
+    tags = re.findall(r"<(respond|criticize|raise)>…", last)
+    if tags and not call.prefix:
+        share = room // len(tags) - 24
+        return "".join(f"<{tag}>{text[:share]}</{tag}>" for tag in tags)
+    if call.messages[0].content.startswith("You write questions"):
+        count = call.max_tokens // TOKENS_PER_QUESTION - 1
+        return "\n".join(f"({n}) {n * 7} {text[: 4 * TOKENS_PER_QUESTION - 20]}?" for n in range(1, count + 1))
+    return text[:room]
+
+
+@pytest.mark.parametrize("able", [Abilities(), Abilities(continues=True, chooses=True), Abilities(schema=True)])
+@pytest.mark.parametrize("case", ["a panel", "both sides and orders", "short reasons", "an added role"])
+def test_no_call_is_longer_than_was_said(case: str, able: Abilities) -> None:
+    definition = {**CASES[case], "questions_per_domain": 2, "discussion_rounds": 2, "examiner": "test/examiner"}
+    for key in ("models", "judges"):
+        definition[key] = [model.replace("sim/", "test/") for model in definition[key]]
+    if case == "an added role":
+        definition["roles"] = {"checker": (Checker, "test/checker")}
+    tournament, backend = ca.Tournament(**definition), ScriptedBackend(at_length, able)
+    promised = spending_of(tournament, backend)
+    longest: Counter[str] = Counter()
+
+    def note(event: Event) -> None:
+        if isinstance(event, CallAnswered):
+            call = event.call
+            read = tokens.count(*(message.content for message in call.messages), call.prefix) + 4 * len(call.messages)
+            longest[call.model.name] = max(longest[call.model.name], read + call.max_tokens)
+
+    tournament.run(listeners=[note], backends={"hosted": backend})
+    assert set(longest) == set(promised)
+    for name, needed in longest.items():
+        assert needed <= promised[name].longest_call <= 3 * needed, name
+
+
+def test_what_a_debater_heard_in_earlier_turns_stays_in_what_it_reads() -> None:
+    def steps(count: int) -> ca.Script:
+        turns = [
+            ca.Step(speaker="AB"[n % 2], requires=("respond",), sees=(n,), round=1 + n // 2) for n in range(1, count)
+        ]
+        return ca.Script(name="s", steps=(ca.Step(speaker="A", requires=("respond",)), *turns))
+
+    tournaments = [scripted(Abilities(), script=steps(count)) for count in (3, 5, 7)]
+    read = (spending_of(*given)["test/ada"].longest_call for given in tournaments)
+    turn = load_prompts("en").max_tokens(400)
+    # Two more turns, one of its own and one of its opponent's, are two turns more to hold.
+    assert all(2 * turn < later - earlier < 2 * turn + 150 for earlier, later in itertools.pairwise(read))

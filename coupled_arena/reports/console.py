@@ -8,6 +8,7 @@ from rich.text import Text
 
 from coupled_arena.records import Battle, Question
 from coupled_arena.reports.summary import dice, judge_counts, turn_counts
+from coupled_arena.tournaments.estimate import price_words
 from coupled_arena.tournaments.result import LEADERBOARD_COLUMNS, Result
 
 
@@ -66,13 +67,11 @@ def _trivial(result: Result, column: str) -> bool:
 def spending(result: Result) -> str:
     """Return what this invocation asked and paid, in a sentence."""
     counts = result.counts
-    least = "at least " if counts.unpriced else ""
-    unpriced = f" ({len(counts.unpriced)} models unpriced)" if counts.unpriced else ""
     before = result.spent.usd - counts.usd
     total = f", ${result.spent.usd:.4f} in all executions" if before > 0 else ""
     return (
         f"{counts.made} calls made, {counts.memoised} answered from the memo, {counts.failed} failed, "
-        f"{counts.retries} retries; {least}${counts.usd:.4f}{unpriced}{total}"
+        f"{counts.retries} retries; {price_words(counts.usd, sorted(counts.unpriced), digits=4)}{total}"
     )
 
 
