@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import openai
 
 import coupled_arena as ca
@@ -66,9 +66,9 @@ async def main() -> None:
     with provider() as url:
         os.environ["THROUGHPUT_API_KEY"] = KEY
         model = ca.Model("ada", "openai/ada", api_base=url, api_key_env="THROUGHPUT_API_KEY")
-        bounds = httpx.Limits(max_connections=CONCURRENT, max_keepalive_connections=CONCURRENT)
+        bounds = httpx2.Limits(max_connections=CONCURRENT, max_keepalive_connections=CONCURRENT)
         bare = openai.AsyncOpenAI(
-            base_url=url, api_key=KEY, max_retries=0, http_client=httpx.AsyncClient(limits=bounds, timeout=120)
+            base_url=url, api_key=KEY, max_retries=0, http_client=httpx2.AsyncClient(limits=bounds, timeout=120)
         )
         backend = HostedBackend()
         outcomes: dict[str, int] = {}

@@ -44,9 +44,9 @@ _ROWS = tuple((re.compile(rf"(?:^|[/._:-])(?:{pattern})"), family) for pattern, 
 def family_of(model: Model) -> str:
     """Return a model's family: as stated, else from the table, else the model string itself.
 
-    For `local/` models it is the base weights, for `sim/` models the `taste` they were given or their own name; an agent
-    is a family of its own, whatever models it asks. A name
-    that holds several families (`deepseek-r1-distill-llama-70b`) belongs to the first one; the provider in front of it
+    For `local/` models it is the base weights, for `sim/` models the `taste` they were given or their own name; an
+    agent is a family of its own, whatever models it asks. A name that holds several families
+    (`deepseek-r1-distill-llama-70b`) belongs to the first one; the provider in front of it
     does not count (`gemini/gemma-3-27b-it` is a Gemma).
 
     Example:
