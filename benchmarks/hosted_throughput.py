@@ -20,7 +20,7 @@ import openai
 import coupled_arena as ca
 from coupled_arena.coupling import Sampling
 from coupled_arena.models.calls import Call, Message, Reply
-from coupled_arena.models.hosted import HostedBackend
+from coupled_arena.models.hosted.backend import HostedBackend
 
 CONCURRENT = 500
 COMPARED = 4_000

@@ -11,15 +11,15 @@ from aiohttp.test_utils import TestServer
 
 from coupled_arena.coupling import Sampling
 from coupled_arena.errors import ModelError
-from coupled_arena.models.asking import LEFT_OUT
 from coupled_arena.models.calls import Call, Message
-from coupled_arena.models.environment import missing_key
 from coupled_arena.models.gateway import Gateway
-from coupled_arena.models.hosted import HostedBackend
+from coupled_arena.models.hosted.asking import LEFT_OUT
+from coupled_arena.models.hosted.backend import HostedBackend
+from coupled_arena.models.hosted.environment import missing_key
+from coupled_arena.models.hosted.said import retry_after
+from coupled_arena.models.limits.waits import LONGEST_WAIT
 from coupled_arena.models.litellm_loader import PYDANTIC_COMPLAINT
 from coupled_arena.models.model import Model
-from coupled_arena.models.said import retry_after
-from coupled_arena.models.waits import LONGEST_WAIT
 
 pytestmark = pytest.mark.filterwarnings(f"ignore:{PYDANTIC_COMPLAINT}:UserWarning")
 

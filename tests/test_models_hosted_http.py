@@ -13,7 +13,7 @@ import pytest
 
 from coupled_arena.coupling import Sampling
 from coupled_arena.models.calls import Call, Message, Reply
-from coupled_arena.models.hosted import HostedBackend
+from coupled_arena.models.hosted.backend import HostedBackend
 from coupled_arena.models.litellm_loader import PYDANTIC_COMPLAINT, load_litellm
 from coupled_arena.testing import FakeProvider, behaviours
 

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from coupled_arena.coupling import Sampling
-from coupled_arena.models.asking import LEFT_OUT
 from coupled_arena.models.calls import Call, Message
-from coupled_arena.models.environment import addresses_of
 from coupled_arena.models.gateway import Gateway
-from coupled_arena.models.hosted import HostedBackend
-from coupled_arena.models.limits import Limit
+from coupled_arena.models.hosted.asking import LEFT_OUT
+from coupled_arena.models.hosted.backend import HostedBackend
+from coupled_arena.models.hosted.environment import addresses_of
+from coupled_arena.models.hosted.parameters import estimated_tokens, refused_setting
+from coupled_arena.models.hosted.said import retry_after, said_by
+from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.litellm_loader import PYDANTIC_COMPLAINT, load_litellm
 from coupled_arena.models.model import Model, Price
-from coupled_arena.models.parameters import estimated_tokens, refused_setting
-from coupled_arena.models.said import retry_after, said_by
 from coupled_arena.testing import FakeProvider, Request, behaviours
 
 pytestmark = pytest.mark.filterwarnings(f"ignore:{PYDANTIC_COMPLAINT}:UserWarning")

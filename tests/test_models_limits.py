@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coupled_arena.models.admission import Admission, Destination, Ticket
-from coupled_arena.models.gates import Load, Quota
-from coupled_arena.models.lanes import PATIENT, REFUSED, Lane
-from coupled_arena.models.limiter import Limiter, Place
-from coupled_arena.models.limits import Limit, patterns_for
-from coupled_arena.models.waits import FIRST_WAIT, LONGEST_WAIT, backoff
-from coupled_arena.models.windows import SPAN, SlidingWindow
+from coupled_arena.models.limits.admission import Admission, Destination, Ticket
+from coupled_arena.models.limits.gates import Load, Quota
+from coupled_arena.models.limits.lanes import PATIENT, REFUSED, Lane
+from coupled_arena.models.limits.limit import Limit, patterns_for
+from coupled_arena.models.limits.limiter import Limiter, Place
+from coupled_arena.models.limits.waits import FIRST_WAIT, LONGEST_WAIT, backoff
+from coupled_arena.models.limits.windows import SPAN, SlidingWindow
 from tests.virtual_time import VirtualTime
 
 MINI, LARGE, OTHER = DESTINATIONS = (

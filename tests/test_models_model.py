@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from coupled_arena import ConfigurationError, Tournament
 from coupled_arena.coupling import Sampling
 from coupled_arena.models.calls import Call, Message
+from coupled_arena.models.hosted.parameters import Habits, parameters
 from coupled_arena.models.model import SET_BY_LIBRARY, Model
-from coupled_arena.models.parameters import Habits, parameters
 
 KEYS = ("model", "temperature", "top_p", "top_k", "min_p", "timeout", "api_base", "api_key_env")
 

@@ -12,7 +12,7 @@ from coupled_arena.errors import BudgetReached, ModelError, ModelUnavailable
 from coupled_arena.models.budget import Budget
 from coupled_arena.models.calls import Abilities, Backend, Call, Counts, Memo, Reply, Spent
 from coupled_arena.models.encoding import storable
-from coupled_arena.models.limits import Limit
+from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.memo import MemoryMemo
 from coupled_arena.models.model import Kind, Model
 
@@ -338,7 +338,7 @@ def default_backend(
         return LocalBackend()
     if kind == "agent":
         raise ModelError("an agent plays in the tournament that names it in `agents`, and cannot be asked without one")
-    from coupled_arena.models.hosted import HostedBackend
+    from coupled_arena.models.hosted.backend import HostedBackend
 
     return HostedBackend(limits=limits, on_wait=on_wait)
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from coupled_arena.agents.factories import AgentBackend
 from coupled_arena.errors import ConfigurationError, Problem
-from coupled_arena.models.environment import missing_key
 from coupled_arena.models.families import family_of
 from coupled_arena.models.gateway import Gateway
+from coupled_arena.models.hosted.environment import missing_key
 from coupled_arena.models.model import Model
 from coupled_arena.models.prices import price_of
 from coupled_arena.prompts import PromptSet, bundled_questions, load_prompts, load_questions

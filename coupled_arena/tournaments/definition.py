@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model
 
 from coupled_arena.errors import ConfigurationError, Problem, RunInterrupted
 from coupled_arena.models.budget import Budget
-from coupled_arena.models.limits import Limit
+from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.model import CHANGES_NO_REPLY, AnyModel, Model
 from coupled_arena.models.simulated.dials import WORLD_DIGITS, in_world
 from coupled_arena.protocols.script import SCRIPTS, Script

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.calls import Backend
-from coupled_arena.models.environment import missing_key
 from coupled_arena.models.families import family_of
 from coupled_arena.models.gateway import Gateway
+from coupled_arena.models.hosted.environment import missing_key
 from coupled_arena.models.masking import without_secrets
 from coupled_arena.models.model import Kind, Model, Price
 from coupled_arena.models.prices import price_of

@@ -1,8 +1,8 @@
 """What a provider's fault lies in, for whoever has to mend it."""
 
 from coupled_arena.models.calls import Fault
-from coupled_arena.models.faults import class_of, outcome_of, recourse
-from coupled_arena.models.said import causes_of, status_of
+from coupled_arena.models.hosted.exceptions import class_of, outcome_of, recourse
+from coupled_arena.models.hosted.said import causes_of, status_of
 
 _TRANSPORT = ("httpx", "httpcore", "aiohttp")
 _NO_PROVIDER = "LLM Provider NOT provided"

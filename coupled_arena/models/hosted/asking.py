@@ -9,17 +9,17 @@ from typing import Any
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
-from coupled_arena.models.admission import Destination
-from coupled_arena.models.answers import BrokenAnswer, read
-from coupled_arena.models.blame import fault_of
 from coupled_arena.models.calls import Call, Reply
-from coupled_arena.models.faults import class_of, outcome_of, recourse
-from coupled_arena.models.limiter import WORTH_SAYING, Limiter, Place
+from coupled_arena.models.hosted.answers import BrokenAnswer, read
+from coupled_arena.models.hosted.blame import fault_of
+from coupled_arena.models.hosted.exceptions import class_of, outcome_of, recourse
+from coupled_arena.models.hosted.parameters import OLD_LIMIT, Habits, estimated_tokens, parameters, refused_setting
+from coupled_arena.models.hosted.said import DETAIL_LENGTH, retry_after, said_by, status_of
+from coupled_arena.models.limits.admission import Destination
+from coupled_arena.models.limits.limiter import WORTH_SAYING, Limiter, Place
+from coupled_arena.models.limits.waits import LONGEST_WAIT, backoff
 from coupled_arena.models.litellm_loader import load_litellm
 from coupled_arena.models.masking import masked
-from coupled_arena.models.parameters import OLD_LIMIT, Habits, estimated_tokens, parameters, refused_setting
-from coupled_arena.models.said import DETAIL_LENGTH, retry_after, said_by, status_of
-from coupled_arena.models.waits import LONGEST_WAIT, backoff
 from coupled_arena.records import Usage
 
 LEFT_OUT = "settings that the provider does not take were left out"

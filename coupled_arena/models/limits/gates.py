@@ -3,8 +3,8 @@
 import math
 from typing import NamedTuple, Protocol
 
-from coupled_arena.models.limits import Limit
-from coupled_arena.models.windows import SlidingWindow, Taken
+from coupled_arena.models.limits.limit import Limit
+from coupled_arena.models.limits.windows import SlidingWindow, Taken
 
 
 class Load(NamedTuple):

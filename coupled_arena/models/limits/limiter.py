@@ -7,8 +7,8 @@ import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
-from coupled_arena.models.admission import Admission, Destination, Ticket
-from coupled_arena.models.limits import Limit
+from coupled_arena.models.limits.admission import Admission, Destination, Ticket
+from coupled_arena.models.limits.limit import Limit
 
 WORTH_SAYING = 5.0
 """Seconds from which on a wait is told."""

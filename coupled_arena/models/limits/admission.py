@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from coupled_arena.models.gates import Gate, Load, Quota, Share
-from coupled_arena.models.lanes import Lane
-from coupled_arena.models.limits import Limit, patterns_for
+from coupled_arena.models.limits.gates import Gate, Load, Quota, Share
+from coupled_arena.models.limits.lanes import Lane
+from coupled_arena.models.limits.limit import Limit, patterns_for
 
 
 class Destination(NamedTuple):

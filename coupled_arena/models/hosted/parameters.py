@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coupled_arena.models.calls import ANY_OBJECT, Call, Message
-from coupled_arena.models.faults import class_of
-from coupled_arena.models.said import said_by, status_of
+from coupled_arena.models.hosted.exceptions import class_of
+from coupled_arena.models.hosted.said import said_by, status_of
 
 OPTIONAL = ("temperature", "top_p", "top_k", "min_p", "seed", "stop", "response_format", "tool_choice")
 """Settings that are left out for a model that does not take them."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import coupled_arena as ca
-from coupled_arena.models.hosted import HostedBackend
+from coupled_arena.models.hosted.backend import HostedBackend
 from coupled_arena.testing import FakeProvider, Faults, behaviours
 
 SKILLS = (1.4, 1.0, 0.6, 0.2, -0.2, -0.6, -1.0, -1.4)

@@ -2,8 +2,8 @@
 
 import math
 
-from coupled_arena.models.gates import Load, Share
-from coupled_arena.models.waits import backoff
+from coupled_arena.models.limits.gates import Load, Share
+from coupled_arena.models.limits.waits import backoff
 
 PATIENT = 2
 """Refusals in a row after which a stated wait is no longer believed alone: the back-off is waited at least."""

@@ -3,8 +3,7 @@
 import re
 from typing import Literal
 
-from coupled_arena.models.litellm_loader import load_litellm
-from coupled_arena.models.said import (
+from coupled_arena.models.hosted.said import (
     TRACEBACK,
     UNREADABLE,
     Said,
@@ -14,6 +13,7 @@ from coupled_arena.models.said import (
     said_by,
     status_of,
 )
+from coupled_arena.models.litellm_loader import load_litellm
 from coupled_arena.records import Outcome
 
 Recourse = Literal["none", "retry", "wait"]

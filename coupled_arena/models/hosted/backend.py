@@ -8,17 +8,17 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from coupled_arena.errors import ModelError
-from coupled_arena.models.admission import Destination
-from coupled_arena.models.asking import Asking, Terms
 from coupled_arena.models.calls import Abilities, Call, Reply
-from coupled_arena.models.connections import Connections
-from coupled_arena.models.environment import addresses_of, missing_key
-from coupled_arena.models.limiter import Limiter
-from coupled_arena.models.limits import Limit
+from coupled_arena.models.hosted.asking import Asking, Terms
+from coupled_arena.models.hosted.connections import Connections
+from coupled_arena.models.hosted.environment import addresses_of, missing_key
+from coupled_arena.models.hosted.parameters import Habits
+from coupled_arena.models.limits.admission import Destination
+from coupled_arena.models.limits.limit import Limit
+from coupled_arena.models.limits.limiter import Limiter
 from coupled_arena.models.litellm_loader import load_litellm
 from coupled_arena.models.masking import without_secrets
 from coupled_arena.models.model import Model
-from coupled_arena.models.parameters import Habits
 
 PATIENCE = 600.0
 """Most seconds that one call waits in all because requests come too fast for the provider."""

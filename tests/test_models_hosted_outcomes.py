@@ -14,11 +14,11 @@ import httpx
 import pytest
 
 from coupled_arena.coupling import Sampling
-from coupled_arena.models.answers import ENDINGS
-from coupled_arena.models.asking import LEFT_OUT
 from coupled_arena.models.calls import ANY_OBJECT, Call, Message, ToolCall
-from coupled_arena.models.faults import KINDS, outcome_of, recourse
-from coupled_arena.models.hosted import HostedBackend
+from coupled_arena.models.hosted.answers import ENDINGS
+from coupled_arena.models.hosted.asking import LEFT_OUT
+from coupled_arena.models.hosted.backend import HostedBackend
+from coupled_arena.models.hosted.exceptions import KINDS, outcome_of, recourse
 from coupled_arena.models.litellm_loader import ODD_ANSWER, PYDANTIC_COMPLAINT, load_litellm
 from coupled_arena.records import Outcome, Sharing
 from coupled_arena.testing import FakeProvider, behaviours

@@ -5,8 +5,8 @@ import re
 from typing import Any, Literal
 
 from coupled_arena.models.calls import Call, Reply, ToolCall
+from coupled_arena.models.hosted.parameters import token_limit
 from coupled_arena.models.model import Model
-from coupled_arena.models.parameters import token_limit
 from coupled_arena.records import Sharing, Usage
 
 Ending = Literal["finished", "cut", "filtered", "refused", "broken"]
