@@ -39,11 +39,15 @@ class ArenaError(Exception):
     """Root of everything the library raises on purpose."""
 
 
+HERE = "Tournament"
+"""Where a problem is when the definition came from no file."""
+
+
 class Problem(NamedTuple):
     """One thing wrong with a definition."""
 
     where: str
-    """The file, or `Tournament` when the definition is a Python object."""
+    """The file, or `HERE`."""
     key: str
     """The parameter, dotted as in TOML (`committee.min_judges`)."""
     message: str

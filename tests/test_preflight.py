@@ -1,17 +1,18 @@
 """What a preflight says without asking anybody: contexts, prices, families, limits, and what is not known."""
 
+import io
 import json
-import os
-import pty
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from rich.console import Console
 
 import coupled_arena as ca
+from coupled_arena.cli.playing import run
 from coupled_arena.errors import ConfigurationError
 from coupled_arena.models.calls import Abilities
 from coupled_arena.models.gateway import Gateway
@@ -19,13 +20,13 @@ from coupled_arena.models.model import Model
 from coupled_arena.prompts import load_prompts
 from coupled_arena.reports.preflight import preflight_table
 from coupled_arena.testing import FakeProvider
-from coupled_arena.tournaments.asks import places
-from coupled_arena.tournaments.contexts import context_of, too_long
 from coupled_arena.tournaments.demo import local_demo, simulated_demo
-from coupled_arena.tournaments.preflight import CastModel, Preflight
+from coupled_arena.tournaments.preflight.asks import places
+from coupled_arena.tournaments.preflight.contexts import context_of, too_long
+from coupled_arena.tournaments.preflight.outlook import CastModel, Preflight
 from coupled_arena.tournaments.seating import Seating
 from tests.support import ScriptedBackend
-from tests.test_cli import arena, parsed
+from tests.test_cli import arena
 
 PRICE = {"prompt": 1.0, "completion": 2.0}
 HOSTED: dict[str, Any] = {
@@ -206,6 +207,18 @@ def test_a_limit_that_fits_no_hosted_model_is_a_note() -> None:
     assert note.endswith("), so it holds nothing back")
 
 
+def test_a_budget_below_the_worst_case_is_a_note() -> None:
+    worst = seen(budget={"usd": 100, "tokens": 10**9, "calls": 10**6})
+    assert not any("above budget" in note for note in worst.notes)
+    notes = seen(budget={"usd": 0.01, "tokens": 5000, "calls": 5, "minutes": 0.1}).notes
+    assert f"the worst case, ${worst.usd:.2f}, is above budget.usd = 0.01: the run may stop before its end" in notes
+    assert [note.partition("budget.")[2].partition(":")[0] for note in notes if "above budget" in note] == [
+        "usd = 0.01",
+        "tokens = 5000",
+        "calls = 5",
+    ]
+
+
 def test_families_and_the_committees_they_leave_short_are_notes() -> None:
     related = [{"name": f"gpt-{n}", "model": f"openai/gpt-4o-{n}", "price": PRICE} for n in range(2)]
     notes = seen(models=[related[0], *HOSTED["models"]], judges=[*HOSTED["judges"], related[1]]).notes
@@ -232,6 +245,29 @@ def test_a_missing_key_is_a_note_where_nobody_is_asked_and_a_problem_elsewhere()
         f"{name}: the environment variable OPENAI_API_KEY is not set"
         for name in ("openai/ada", "openai/bob", "openai/j0", "openai/j1", "openai/j2")
     ]
+
+
+def test_what_is_wrong_with_a_file_is_a_problem_whatever_the_store_holds(tmp_path: Path) -> None:
+    prompts = tmp_path / "mine.toml"
+    prompts.write_text('base = "en"\n', encoding="utf-8")
+    definition = ca.Tournament(**{**HOSTED, "models": ["sim/a", "sim/b"], "judges": ["sim/j"]}, prompts=str(prompts))
+    definition.run(tmp_path / "runs.db")
+    assert definition.preflight(tmp_path / "runs.db").finished
+    prompts.write_text('base = "en"\n[judge]\nopinion = "{quest}"\n', encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"mine\.toml: judge\.opinion: unknown field"):
+        definition.preflight(tmp_path / "runs.db")
+    prompts.write_text('base = "en"\n[judge]\nchoose = " So: "\n', encoding="utf-8")
+    changed = definition.preflight(tmp_path / "runs.db")
+    assert (changed.finished, changed.notes) == (False, definition.preflight().notes)
+
+
+def test_a_long_list_of_questions_of_ones_own_is_measured(tmp_path: Path) -> None:
+    def needed(text: str) -> int:
+        file = tmp_path / "own.jsonl"
+        file.write_text(json.dumps({"text": text, "domain": "writing", "reference": "42"}), encoding="utf-8")
+        return longest("openai/j0", questions=file, domains=["writing"])
+
+    assert needed("Why is this so long? " * 200) > needed("Why is this so long?") + 199 * 21 / 4
 
 
 def make_own() -> Any:
@@ -335,54 +371,61 @@ def provider() -> Any:
         yield provider
 
 
-def answering(folder: Path, answer: str, *arguments: str) -> tuple[int, str, str]:
-    """Run the command on a terminal that answers, and return its exit status and what it wrote."""
-    ours, theirs = pty.openpty()
-    os.write(ours, f"{answer}\n".encode())
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "coupled_arena", *arguments],
-            cwd=folder,
-            stdin=theirs,
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")])},
-        )
-    finally:
-        os.close(ours)
-        os.close(theirs)
-    return done.returncode, done.stdout, done.stderr
+class Terminal(io.StringIO):
+    """A terminal at which somebody answers."""
+
+    def isatty(self) -> bool:
+        return True
 
 
-def test_a_terminal_is_asked_after_the_probes_and_the_table(tmp_path: Path, provider: FakeProvider) -> None:
+Ran = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Ran:
+    """Run a definition in this process and return its exit status and what it wrote."""
+
+    def run_it(answer: str | None = None, **options: Any) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.StringIO() if answer is None else Terminal(f"{answer}\n"))
+        code = 0
+        try:
+            run(tmp_path / "t.toml", store=tmp_path / "runs.db", **options)
+        except typer.Exit as stop:
+            code = stop.exit_code
+        return (code, *capsys.readouterr())
+
+    return run_it
+
+
+def test_a_terminal_is_asked_after_the_probes_and_the_table(tmp_path: Path, provider: FakeProvider, ran: Ran) -> None:
     write(tmp_path, provider, "ada", "bob")
-    code, out, err = answering(tmp_path, "n", "run", "t.toml", "--json")
+    code, out, err = ran("n", as_json=True)
     assert (code, out) == (1, "")
     assert "1 battles at most; worst case: $0." in err
     assert "Go on?" in err
     assert provider.received == 5
-    assert not (tmp_path / "coupled-arena.db").exists()
-    code, out, err = answering(tmp_path, "y", "run", "t.toml", "--json")
+    assert not (tmp_path / "runs.db").exists()
+    code, out, err = ran("y", as_json=True)
     assert code == 0, err
     document = json.loads(out)
     assert provider.received == 5 + 5 + document["calls"]["made"]
     provider.clear()
     # What is finished is not asked for again: neither the providers nor the user.
-    code, out, err = answering(tmp_path, "", "run", "t.toml", "--json")
+    code, out, err = ran("", as_json=True)
     assert (code, json.loads(out)["calls"]["made"], provider.received) == (0, 0, 0)
     assert "Go on?" not in err
 
 
-def test_without_a_terminal_yes_is_the_only_consent(tmp_path: Path, provider: FakeProvider) -> None:
+def test_without_a_terminal_yes_is_the_only_consent(tmp_path: Path, provider: FakeProvider, ran: Ran) -> None:
     write(tmp_path, provider, "ada", "bob")
-    refused = arena(tmp_path, "run", "t.toml", "--json")
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert "say --yes to go on" in refused.stderr
+    code, out, err = ran(as_json=True)
+    assert (code, out) == (2, "")
+    assert "say --yes to go on" in err
     assert provider.received == 0
-    document = parsed(arena(tmp_path, "run", "t.toml", "--json", "--yes"))
+    code, out, err = ran(as_json=True, yes=True)
+    assert code == 0, err
     # Each of the five models was asked once before, and only once.
-    assert provider.received == 5 + document["calls"]["made"]
+    assert provider.received == 5 + json.loads(out)["calls"]["made"]
 
 
 def test_consent_does_not_help_where_something_is_wrong(tmp_path: Path, provider: FakeProvider) -> None:
@@ -394,12 +437,12 @@ def test_consent_does_not_help_where_something_is_wrong(tmp_path: Path, provider
     assert provider.received == 5
 
 
-def test_a_dry_run_asks_no_provider_and_writes_no_store(tmp_path: Path, provider: FakeProvider) -> None:
+def test_a_dry_run_asks_no_provider_and_writes_no_store(tmp_path: Path, provider: FakeProvider, ran: Ran) -> None:
     write(tmp_path, provider, "ada", "bob")
-    document = parsed(arena(tmp_path, "run", "t.toml", "--dry-run", "--json"))
-    assert (document["battles"], document["probed"], document["finished"]) == (1, False, False)
+    code, out, _ = ran(dry_run=True, as_json=True)
+    document = json.loads(out)
+    assert (code, document["battles"], document["probed"], document["finished"]) == (0, 1, False, False)
     assert [model["model"] for model in document["models"]] == ["ada", "bob", "j1", "j2", "j3"]
-    table = arena(tmp_path, "run", "t.toml", "--dry-run")
-    assert table.stdout.startswith("model")
+    assert ran(dry_run=True)[1].startswith("model")
     assert provider.received == 0
     assert [path.name for path in tmp_path.iterdir()] == ["t.toml"]

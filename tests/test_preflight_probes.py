@@ -17,10 +17,10 @@ from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.litellm_loader import PYDANTIC_COMPLAINT
 from coupled_arena.models.model import Model
 from coupled_arena.testing import FakeProvider, behaviours
-from coupled_arena.tournaments import probes
-from coupled_arena.tournaments.diagnosis import ADVISED_THINKING
-from coupled_arena.tournaments.preflight import Preflight
-from coupled_arena.tournaments.probes import PROBE_TOKENS, probe
+from coupled_arena.tournaments.preflight import probes
+from coupled_arena.tournaments.preflight.diagnosis import ADVISED_THINKING
+from coupled_arena.tournaments.preflight.outlook import Preflight
+from coupled_arena.tournaments.preflight.probes import PROBE, PROBE_TOKENS, probe
 from tests.support import ScriptedBackend
 
 pytestmark = pytest.mark.filterwarnings(f"ignore:{PYDANTIC_COMPLAINT}:UserWarning")
@@ -150,7 +150,10 @@ async def test_a_model_string_without_a_provider_that_litellm_knows_is_named() -
     ("script", "note"),
     [
         ("OK", ""),
-        (behaviours.error(429, retry_after=3600), "new: its provider limits the rate at present (the provider asks to"),
+        (
+            behaviours.error(429, retry_after=3600),
+            "new: the rate of its calls is limited at present (the provider asks to",
+        ),
         (behaviours.refuses_parameter("temperature"), "new: settings that the provider does not take were left out: t"),
         (behaviours.refusal("I will not."), "new: gave no answer to the probe: refused (I will not)"),
         (behaviours.filtered(), "new: gave no answer to the probe: filtered"),
@@ -167,7 +170,7 @@ async def test_what_is_no_problem_is_a_note_at_most(provider: FakeProvider, scri
 async def test_a_model_that_was_held_back_all_the_time_is_no_problem(provider: FakeProvider) -> None:
     finding = (await asked(provider, behaviours.error(429, retry_after=30), timeout=0.5)).finding
     assert finding.problem == ""
-    assert finding.note.startswith("new: its provider limits the rate at present (held back for 0.5 s: ")
+    assert finding.note.startswith("new: the rate of its calls is limited at present (held back for 0.5 s: ")
 
 
 async def test_a_model_that_thinks_within_its_thinking_tokens_is_a_note(provider: FakeProvider) -> None:
@@ -341,3 +344,7 @@ def test_no_secret_is_in_what_is_said(provider: FakeProvider) -> None:
     assert "(key: ***)" in found
     assert provider.key not in found
     assert os.environ[WRONG] not in found
+
+
+def test_the_docs_quote_the_probe() -> None:
+    assert PROBE in (Path(__file__).parent.parent / "docs" / "privacy.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import pytest
 
 import coupled_arena as ca
 from coupled_arena.models.gateway import Gateway
-from coupled_arena.tournaments.checks import check
+from coupled_arena.tournaments.preflight.checks import check
 
 SIMULATED: dict[str, Any] = {
     "models": ["sim/ada?skill=1", "sim/bob"],

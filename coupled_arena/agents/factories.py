@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from coupled_arena.agents.base import BaseChatAgent
 from coupled_arena.agents.client import ModelClient, collecting
 from coupled_arena.agents.seat import Seat
-from coupled_arena.errors import ConfigurationError, ModelError, Problem
+from coupled_arena.errors import HERE, ConfigurationError, ModelError, Problem
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
@@ -29,6 +29,9 @@ WITHOUT_EFFECT = (
     "top_p",
 )
 """Settings of a model that an agent does not have."""
+
+ROLES = "roles/"
+"""How the name of a role's agent begins; agents that are models have no slash in their names."""
 
 _PLAIN = (bool, float, int, str, type(None))
 
@@ -146,9 +149,17 @@ def factory_name(maker: Any) -> str:
     return f"{maker.__module__}.{getattr(maker, '__qualname__', type(maker).__qualname__)}"
 
 
+def key_of(name: str) -> str:
+    """Return the key of a definition that an agent is given under.
+
+    >>> key_of("fact_checker"), key_of("roles/note_taker")
+    ('agents.fact_checker', 'roles.note_taker')
+    """
+    return f"roles.{name.removeprefix(ROLES)}" if name.startswith(ROLES) else f"agents.{name}"
+
+
 def _wrong(name: str, message: str) -> ConfigurationError:
-    key = name.replace("/", ".", 1) if name.startswith("roles/") else f"agents.{name}"
-    return ConfigurationError([Problem("Tournament", key, message)])
+    return ConfigurationError([Problem(HERE, key_of(name), message)])
 
 
 def _models(agent: BaseChatAgent, made: Sequence[ModelClient]) -> tuple[Model, ...]:

@@ -14,7 +14,7 @@ from coupled_arena.agents.base import BaseChatAgent, BaseChatMessage, Cancellati
 from coupled_arena.agents.factories import AgentBackend
 from coupled_arena.agents.seat import Seat, Speech
 from coupled_arena.coupling import Dice
-from coupled_arena.errors import CallFailed, ConfigurationError, Problem
+from coupled_arena.errors import HERE, CallFailed, ConfigurationError, Problem
 from coupled_arena.models.calls import Call, Message, Reply
 from coupled_arena.models.model import Model
 from coupled_arena.models.voice import Voice
@@ -222,7 +222,7 @@ async def _state_of(agent: BaseChatAgent, model: Model) -> dict[str, Any]:
     except Exception as error:
         message = f"its save_state failed, or returned what JSON cannot hold ({type(error).__name__}: {error}); "
         message += "mend it, or leave it out to be told the whole conversation again after a resume"
-        raise ConfigurationError([Problem("Tournament", model.name, message)]) from error
+        raise ConfigurationError([Problem(HERE, model.name, message)]) from error
     return state
 
 

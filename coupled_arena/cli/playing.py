@@ -114,7 +114,7 @@ def consent(tournament: "Tournament", store: Path, where: str, *, retry_failed: 
     What costs nothing, or is finished, goes on without a word. Where nobody can answer, only `--yes` is an answer.
     """
     from coupled_arena.reports.preflight import preflight_table
-    from coupled_arena.tournaments.preflight import hosted_models
+    from coupled_arena.tournaments.preflight.casting import hosted_models
 
     if not hosted_models(tournament):
         return

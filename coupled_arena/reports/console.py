@@ -8,7 +8,7 @@ from rich.text import Text
 
 from coupled_arena.records import Battle, Question
 from coupled_arena.reports.summary import dice, judge_counts, turn_counts
-from coupled_arena.tournaments.estimate import price_words
+from coupled_arena.tournaments.preflight.estimate import price_words
 from coupled_arena.tournaments.result import LEADERBOARD_COLUMNS, Result
 
 

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from coupled_arena.models.model import Price
 from coupled_arena.reports.console import printable, table
-from coupled_arena.tournaments.preflight import CastModel, Preflight
+from coupled_arena.tournaments.preflight.outlook import CastModel, Preflight
 
 CAST_COLUMNS = ("model", "as", "family", "context", "longest", "thinks", "answer")
 COST_COLUMNS = ("model", "calls", "most", "read", "written", "$/M tokens", "worst $")

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.errors import HERE, ConfigurationError, Problem
 from coupled_arena.models.model import Model
 from coupled_arena.studies.comparison import Comparison
-from coupled_arena.tournaments.checks import HERE
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.events import Listener
 from coupled_arena.tournaments.schedules import RoundRobin

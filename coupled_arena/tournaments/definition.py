@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model_validator
 
-from coupled_arena.errors import ConfigurationError, Problem, RunInterrupted
+from coupled_arena.errors import HERE, ConfigurationError, Problem, RunInterrupted
 from coupled_arena.models.budget import Budget
 from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.model import CHANGES_NO_REPLY, AnyModel, Model
@@ -22,7 +22,7 @@ from coupled_arena.tournaments.roles import AgentFactory, RoleSeat, factory_name
 from coupled_arena.tournaments.schedules import RoundRobin, Swiss
 
 if TYPE_CHECKING:
-    from coupled_arena.tournaments.preflight import Preflight
+    from coupled_arena.tournaments.preflight.outlook import Preflight
     from coupled_arena.tournaments.result import Result
     from coupled_arena.tournaments.store import Store
 
@@ -207,7 +207,7 @@ class Tournament(Record):
         try:
             super().__init__(**parameters)
         except ValidationError as error:
-            raise ConfigurationError(problems_of(error, "Tournament")) from None
+            raise ConfigurationError(problems_of(error, HERE)) from None
 
     @classmethod
     def from_mapping(cls, parameters: Mapping[str, Any], where: str) -> Self:
@@ -270,8 +270,8 @@ class Tournament(Record):
             raise RunInterrupted(f"{self.name} was interrupted; {kept}; run it again to go on") from None
 
     async def apreflight(self, store: "Store | Path | str | None" = None, **options: Any) -> "Preflight":
-        """Say what can be known before the tournament is paid for; takes the options of `preflight.preflight`."""
-        from coupled_arena.tournaments.preflight import preflight
+        """Do what `preflight` does inside an event loop, as in a notebook."""
+        from coupled_arena.tournaments.preflight.outlook import preflight
 
         return await preflight(self, store, **options)
 
@@ -280,7 +280,7 @@ class Tournament(Record):
 
         Args:
             store: the file in which the run lives or will live; nothing is written there.
-            options: those of `preflight.preflight`: `probe=False` asks no provider at all.
+            options: those of `preflight.outlook.preflight`: `probe=False` asks no provider at all.
 
         Raises:
             ConfigurationError: with everything that keeps the tournament from being played.

@@ -10,20 +10,19 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from coupled_arena.errors import BudgetReached, ListenerFailed
+from coupled_arena.errors import HERE, BudgetReached, ListenerFailed
 from coupled_arena.models.calls import Backend, Call, Reply
 from coupled_arena.models.gateway import Gateway, WaitListener
 from coupled_arena.models.model import Kind, Model
 from coupled_arena.prompts import PromptSet, load_prompts
 from coupled_arena.protocols import Observer
 from coupled_arena.tournaments.caveats import fault_caveats
-from coupled_arena.tournaments.checks import HERE
 from coupled_arena.tournaments.database import MEMORY
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.estimate import battles_of
 from coupled_arena.tournaments.events import CallAnswered, CallWaits, Event, Listener, RunOpened
+from coupled_arena.tournaments.extent import battles_of
 from coupled_arena.tournaments.panels import ADVISABLE_JUDGES, AuthorOf, panel
-from coupled_arena.tournaments.preflight import cleared
+from coupled_arena.tournaments.preflight.clearance import cleared
 from coupled_arena.tournaments.questions import gather
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.result import Result

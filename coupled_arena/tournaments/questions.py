@@ -46,6 +46,16 @@ def given_questions(tournament: Tournament) -> tuple[Question, ...]:
     return chosen(tournament, given)
 
 
+def known_questions(tournament: Tournament) -> tuple[Question, ...] | None:
+    """Return the questions of a tournament as they are before the first call, or None if an examiner writes them."""
+    if tournament.questions is not None:
+        return given_questions(tournament)
+    if tournament.examiner is not None:
+        return None
+    most = tournament.questions_per_domain
+    return tuple(q for domain in tournament.domains for q in bundled_questions(tournament.language, domain)[:most])
+
+
 def chosen(tournament: Tournament, given: Sequence[Question]) -> tuple[Question, ...]:
     """Return which of one's own questions are asked, by domain.
 

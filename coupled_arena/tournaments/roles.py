@@ -5,11 +5,11 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, model_validator
 
 from coupled_arena.agents import Role, factories
-from coupled_arena.agents.factories import factory_name
+from coupled_arena.agents.factories import ROLES, factory_name
 from coupled_arena.models.model import AnyModel, Model
 from coupled_arena.records import Record
 
-__all__ = ["ROLES", "AgentFactory", "RoleSeat", "factory_name"]
+__all__ = ["AgentFactory", "RoleSeat", "factory_name"]
 
 
 def _named(maker: Any) -> Any:
@@ -23,9 +23,6 @@ def _named(maker: Any) -> Any:
 
 AgentFactory = Annotated[factories.AgentFactory, BeforeValidator(_named)]
 """Makes a fresh AutoGen chat agent for one conversation; a named function, whose name is part of a run's identity."""
-
-ROLES = "roles/"
-"""How the name of a role's agent begins; agents that are models have no slash in their names."""
 
 
 class RoleSeat(Record):

@@ -6,7 +6,7 @@ from functools import partial
 
 from coupled_arena.agents import Debater, Examiner, Judge, Role
 from coupled_arena.agents.base import BaseChatAgent
-from coupled_arena.agents.factories import AgentBackend
+from coupled_arena.agents.factories import ROLES, AgentBackend
 from coupled_arena.agents.foreign import AgentVoice, Guest
 from coupled_arena.agents.reference import ReferenceWriter
 from coupled_arena.agents.seat import Seat
@@ -20,7 +20,6 @@ from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Order, Side
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.matches import Fixture
-from coupled_arena.tournaments.roles import ROLES
 
 
 class Seating:

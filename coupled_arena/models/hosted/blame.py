@@ -2,9 +2,8 @@
 
 from coupled_arena.models.calls import Fault
 from coupled_arena.models.hosted.exceptions import class_of, outcome_of, recourse
-from coupled_arena.models.hosted.said import causes_of, status_of
+from coupled_arena.models.hosted.said import causes_of, is_of_transport, status_of
 
-_TRANSPORT = ("httpx", "httpcore", "aiohttp")
 _NO_PROVIDER = "LLM Provider NOT provided"
 
 
@@ -32,5 +31,4 @@ def fault_of(error: BaseException) -> Fault:
 
 def _is_of_network(cause: BaseException) -> bool:
     # Clients also raise exceptions of their own for answers with a status, which hold that answer.
-    of_client = type(cause).__module__.startswith(_TRANSPORT) and getattr(cause, "response", None) is None
-    return isinstance(cause, OSError) or of_client
+    return is_of_transport(cause) and getattr(cause, "response", None) is None

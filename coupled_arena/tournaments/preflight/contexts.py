@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.estimate import Place
+from coupled_arena.tournaments.preflight.loads import Place
 
 SHORTER_TURNS = 'battle.section_tokens, battle.script = "single"'
 """Keys that shorten a battle."""

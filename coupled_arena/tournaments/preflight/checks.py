@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from coupled_arena.agents.factories import AgentBackend
-from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.agents.factories import ROLES, AgentBackend
+from coupled_arena.errors import HERE, ConfigurationError, Problem
 from coupled_arena.models.families import family_of
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.hosted.environment import missing_key
@@ -15,18 +15,16 @@ from coupled_arena.prompts import PromptSet, bundled_questions, load_prompts, lo
 from coupled_arena.prompts.question_files import unfit
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Question
-from coupled_arena.tournaments.asks import places
-from coupled_arena.tournaments.contexts import too_long
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.estimate import battles_of
+from coupled_arena.tournaments.extent import battles_of
 from coupled_arena.tournaments.panels import short_pairings
+from coupled_arena.tournaments.preflight.asks import places
+from coupled_arena.tournaments.preflight.casting import cast
+from coupled_arena.tournaments.preflight.contexts import too_long
 from coupled_arena.tournaments.questions import chosen
-from coupled_arena.tournaments.roles import ROLES
 from coupled_arena.tournaments.schedules import Swiss
 from coupled_arena.tournaments.seating import Seating, with_agents
 
-HERE = "Tournament"
-"""Where a problem is when the definition came from no file."""
 MOST_PAIRINGS_LISTED = 3
 MOST_BATTLES = 1_000_000
 """More battles than this are taken for a slip of the pen."""
@@ -90,17 +88,6 @@ def problems_in(
             found = too_long(tournament, gateway, places(seating))
             problems += (Problem(HERE, key, message) for key, message in found)
     return problems
-
-
-def cast(tournament: Tournament) -> dict[str, list[Model]]:
-    """Return every model of a definition by the key that names it."""
-    single = {"examiner": tournament.examiner, "reference": tournament.reference}
-    roles = {f"roles.{name}": seat.model for name, seat in sorted(tournament.roles.items())}
-    return {
-        "models": list(tournament.models),
-        "judges": [] if isinstance(tournament.judges, int) else list(tournament.judges),
-        **{key: [model] for key, model in {**single, **roles}.items() if model is not None},
-    }
 
 
 def _casting(tournament: Tournament) -> Iterator[Problem]:

@@ -12,8 +12,9 @@ from coupled_arena.protocols.examination import MOST_BATCHES, TOKENS_PER_QUESTIO
 from coupled_arena.protocols.reference import REFERENCE_WORDS
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Section
-from coupled_arena.tournaments.estimate import Ask, Load, Place, added, battles_of, known_questions, load_of, repeated
-from coupled_arena.tournaments.questions import reference_writer
+from coupled_arena.tournaments.extent import battles_over
+from coupled_arena.tournaments.preflight.loads import Ask, Load, Place, added, load_of, repeated
+from coupled_arena.tournaments.questions import known_questions, reference_writer
 from coupled_arena.tournaments.runner import JUDGE_WORDS
 from coupled_arena.tournaments.seating import Seating
 
@@ -35,7 +36,7 @@ def token_bound(text: str) -> int:
     >>> token_bound("Why is the sky blue?"), token_bound("天空")
     (8, 3)
     """
-    ascii_only = sum(map(str.isascii, text))
+    ascii_only = len(text) if text.isascii() else sum(map(str.isascii, text))
     return math.ceil(ascii_only / CHARACTERS_PER_TOKEN + TOKENS_PER_CHARACTER * (len(text) - ascii_only))
 
 
@@ -56,8 +57,8 @@ class _Asks:
         self.tournament = seating.tournament
         self.prompts = seating.prompts
         self.steps = self.tournament.battle.script.steps
-        self.battles, self.own = battles_of(self.tournament)
         self.known = known_questions(self.tournament)
+        self.battles, self.own = battles_over(self.tournament, self.known)
         names = self.tournament.domains if self.known is None else dict.fromkeys(q.domain for q in self.known)
         self.domains = [self.prompts.domain(name) for name in names]
         self.words = max((domain.words for domain in self.domains), default=0)

@@ -85,7 +85,7 @@ def _fault(reply: Reply, model: Model) -> Finding:
             return Finding(f"{name}: its account has no money left{said}; add credit, or use another key (api_key_env)")
         case "rate":
             return Finding(
-                note=f"{name}: its provider limits the rate at present{said}; `limits` would hold calls back"
+                note=f"{name}: the rate of its calls is limited at present{said}; set `limits` to what it allows"
             )
         case "network":
             return Finding(f"{name}: its provider cannot be reached{said}; check {place}")

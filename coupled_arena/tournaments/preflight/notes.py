@@ -1,30 +1,53 @@
 """What a definition makes of a tournament that its author may not expect: no problems, but worth knowing before."""
 
-from collections.abc import Iterator
-from fnmatch import fnmatchcase
+from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 
+from coupled_arena.models.calls import Spent
 from coupled_arena.models.families import family_of
+from coupled_arena.models.limits.limit import patterns_for
 from coupled_arena.models.model import Model
-from coupled_arena.tournaments.checks import cast
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.panels import ADVISABLE_JUDGES, AuthorOf, eligible
+from coupled_arena.tournaments.preflight.casting import cast
 
 MOST_PAIRS_LISTED = 3
+"""Most pairs with few judges that are named."""
 
 
-def notes_on(tournament: Tournament, author_of: AuthorOf) -> Iterator[str]:
-    """Yield what is worth knowing: limits that hold nothing, families, small committees, and what is not counted."""
-    yield from _limits(tournament)
+def notes_on(tournament: Tournament, author_of: AuthorOf, asked: Collection[Model], worst: Spent) -> Iterator[str]:
+    """Yield what is worth knowing before a run.
+
+    Args:
+        tournament: the definition.
+        author_of: names the author of a model's texts.
+        asked: every model that may be asked.
+        worst: what the run spends at most, as far as that is known.
+    """
+    yield from _budget(tournament, worst)
+    yield from _limits(tournament, [model.model for model in asked if model.kind == "hosted"])
     yield from _families(tournament)
     yield from _small_committees(tournament, author_of)
     yield from _uncounted(tournament)
 
 
-def _limits(tournament: Tournament) -> Iterator[str]:
-    hosted = [m.model for models in cast(tournament).values() for m in models if m.kind == "hosted"]
+def _budget(tournament: Tournament, worst: Spent) -> Iterator[str]:
+    """Yield the bounds that a run may reach before its end."""
+    budget = tournament.budget
+    for name, bound, most in (
+        ("usd", budget.usd, worst.usd),
+        ("tokens", budget.tokens, worst.tokens),
+        ("calls", budget.calls, worst.calls),
+    ):
+        if bound is not None and most > bound:
+            spends = f"${most:.2f}" if name == "usd" else f"{most} {name}"
+            yield f"the worst case, {spends}, is above budget.{name} = {bound:g}: the run may stop before its end"
+
+
+def _limits(tournament: Tournament, hosted: Sequence[str]) -> Iterator[str]:
+    fitting = {pattern for string in hosted for pattern in patterns_for(string, tournament.limits)}
     for pattern in tournament.limits:
-        if not any(fnmatchcase(string, pattern) for string in hosted):
+        if pattern not in fitting:
             strings = ", ".join(dict.fromkeys(hosted)) or "there is none"
             yield f"limits.{pattern} fits no hosted model ({strings}), so it holds nothing back"
 

@@ -10,7 +10,8 @@ from coupled_arena.models.calls import Call, Message, Reply
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import CHANGES_NO_REPLY, Model
 from coupled_arena.models.voice import Voice
-from coupled_arena.tournaments.diagnosis import Finding, diagnosed
+from coupled_arena.tournaments.conversations import together
+from coupled_arena.tournaments.preflight.diagnosis import Finding, diagnosed
 
 PROBE = "Reply with the word OK and nothing else."
 """What is asked."""
@@ -46,22 +47,17 @@ async def probe(
         clock: seconds.
     """
     prober = _Prober(gateway, clock)
-    asked: dict[str, asyncio.Task[tuple[Reply, float]]] = {}
     keys: dict[Model, str] = {}
+    voices: dict[str, Voice] = {}
+    for model, role in models:
+        key = keys[model] = _settings_of(model)
+        voices.setdefault(key, Voice(gateway, model, role))
     listener, gateway.on_wait = gateway.on_wait, prober.waiting
     try:
-        async with asyncio.TaskGroup() as group:
-            for model, role in models:
-                key = keys[model] = _settings_of(model)
-                if key not in asked:
-                    asked[key] = group.create_task(prober.ask(Voice(gateway, model, role)))
+        answers = dict(zip(voices, await together(map(prober.ask, voices.values())), strict=True))
     finally:
         gateway.on_wait = listener
-    found = {}
-    for model, key in keys.items():
-        reply, latency = asked[key].result()
-        found[model] = Seen(diagnosed(reply, model), latency)
-    return found
+    return {model: Seen(diagnosed(answers[key][0], model), answers[key][1]) for model, key in keys.items()}
 
 
 class _Prober:

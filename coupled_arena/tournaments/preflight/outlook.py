@@ -1,12 +1,12 @@
-"""What can be known to be wrong or expensive before a tournament is paid for."""
+"""What a run will ask and at worst cost, said before it is paid for."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coupled_arena.errors import ConfigurationError, Problem
-from coupled_arena.models.calls import Backend
+from coupled_arena.errors import HERE
+from coupled_arena.models.calls import Backend, Spent
 from coupled_arena.models.families import family_of
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.hosted.environment import missing_key
@@ -14,19 +14,20 @@ from coupled_arena.models.masking import without_secrets
 from coupled_arena.models.model import Kind, Model, Price
 from coupled_arena.models.prices import price_of
 from coupled_arena.prompts import load_prompts
-from coupled_arena.tournaments.asks import places
-from coupled_arena.tournaments.checks import HERE, cast, placed, problems_in
-from coupled_arena.tournaments.contexts import context_of
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.estimate import Spending, battles_of, bill, estimate, price_words
-from coupled_arena.tournaments.forewarning import notes_on
-from coupled_arena.tournaments.roles import ROLES
-from coupled_arena.tournaments.seating import Seating, agents_models
+from coupled_arena.tournaments.extent import battles_of
+from coupled_arena.tournaments.preflight.asks import places
+from coupled_arena.tournaments.preflight.casting import cast, whole_cast
+from coupled_arena.tournaments.preflight.clearance import examined
+from coupled_arena.tournaments.preflight.contexts import context_of
+from coupled_arena.tournaments.preflight.estimate import Spending, bill, estimate, price_words
+from coupled_arena.tournaments.preflight.notes import notes_on
+from coupled_arena.tournaments.seating import Seating
 from coupled_arena.tournaments.store import Store
 from coupled_arena.tournaments.stored import Begun, begun
 
 if TYPE_CHECKING:
-    from coupled_arena.tournaments.probes import Seen
+    from coupled_arena.tournaments.preflight.probes import Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,85 +143,6 @@ async def preflight(
         return _looked_ahead(tournament, gateway, known, seen, finished=finished)
 
 
-async def cleared(
-    tournament: Tournament,
-    gateway: Gateway,
-    store: Store | Path | str | None,
-    *,
-    probing: bool,
-    retry_failed: bool,
-    where: str,
-) -> None:
-    """Make sure that a run can begin; a finished one needs no key, but then no model without one can be asked.
-
-    Raises:
-        ConfigurationError: with every problem found.
-        StoreError: the store cannot be read.
-    """
-    known = begun(tournament, store)
-    finished = known is not None and known.finished and not retry_failed
-    await examined(tournament, gateway, finished=finished, probing=probing, where=where)
-    if finished:
-        for model in hosted_models(tournament, gateway):
-            if problems := gateway.problems(model):
-                gateway.unreachable[model.name] = "; ".join(problems)
-
-
-async def examined(
-    tournament: Tournament, gateway: Gateway, *, finished: bool, probing: bool, where: str, keyless: bool = False
-) -> "dict[Model, Seen]":
-    """Check a definition and probe its hosted models; return what the probes showed.
-
-    Args:
-        tournament: the definition.
-        gateway: the way to its models.
-        finished: whether every call is answered already, so that nobody is asked.
-        probing: whether to ask.
-        where: the file of the definition.
-        keyless: whether keys may be missing, because nobody will be asked now.
-
-    Raises:
-        ConfigurationError: with the problems of both.
-    """
-    problems = problems_in(tournament, gateway, answered=finished, keys=not keyless)
-    seen: dict[Model, Seen] = {}
-    first = hosted_models(tournament, gateway) if probing and not finished else {}
-    if first:
-        from coupled_arena.tournaments.probes import probe
-
-        seen = await probe(gateway, [(m, _role(key)) for m, key in first.items() if not gateway.problems(m)])
-        found = [(first[model], what.finding.problem) for model, what in seen.items()]
-        problems += [Problem(HERE, key, message) for key, message in found if message]
-    if problems:
-        raise ConfigurationError(placed(problems, where))
-    return seen
-
-
-def whole_cast(tournament: Tournament, gateway: Gateway) -> dict[Model, list[str]]:
-    """Return every model that may be asked, those of agents too, with the keys that name it or its agent."""
-    keys: dict[Model, list[str]] = {}
-    agents = agents_models(tournament, gateway)
-    behind = {
-        name.replace("/", ".") if name.startswith(ROLES) else f"agents.{name}": models
-        for name, models in agents.items()
-    }
-    for key, models in {**cast(tournament), **behind}.items():
-        for model in models:
-            keys.setdefault(model, []).append(key)
-    return keys
-
-
-def hosted_models(tournament: Tournament, gateway: Gateway | None = None) -> dict[Model, str]:
-    """Return every hosted model that may be asked, with the first key that names it."""
-    keys = whole_cast(tournament, gateway or Gateway())
-    return {model: named[0] for model, named in keys.items() if model.kind == "hosted"}
-
-
-def _role(key: str) -> str:
-    """Return the role of the models under a key of the definition, as it decides their temperature."""
-    return {"models": "debater", "judges": "judge"}.get(key, key.removeprefix("roles."))
-
-
 def _looked_ahead(
     tournament: Tournament, gateway: Gateway, known: Begun | None, seen: Mapping[Model, "Seen"], *, finished: bool
 ) -> Preflight:
@@ -233,6 +155,8 @@ def _looked_ahead(
         for model, named in keys.items()
     )
     usd, unpriced = bill(spending)
+    tokens = sum(line.prompt_tokens + line.completion_tokens for line in spending)
+    worst = Spent(usd, tokens, sum(line.most_calls for line in spending))
     return Preflight(
         battles=battles_of(tournament)[0],
         models=models,
@@ -240,7 +164,7 @@ def _looked_ahead(
         unpriced=tuple(unpriced),
         notes=(
             *_begun_note(known, finished=finished),
-            *notes_on(tournament, seating.author_of),
+            *notes_on(tournament, seating.author_of, keys, worst),
             *(() if finished else _key_notes(keys)),
             *_seen_notes(seen),
         ),
