@@ -1,0 +1,137 @@
+"""Whether two arms of a run rank models differently: the same questions, asked with shared dice and without."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from coupled_arena.errors import RatingError
+from coupled_arena.ratings.rate import rate
+from coupled_arena.ratings.result import Prior, spread
+from coupled_arena.ratings.table import RatingInput
+from coupled_arena.records import Battle
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How the difference of two models changes from one arm to another."""
+
+    a: str
+    """The first model, by alphabet."""
+    b: str
+    """The second model."""
+    first: float
+    """Rating of a minus rating of b in the first arm, in points."""
+    second: float
+    """The same in the second arm."""
+    low: float | None
+    """Lower end of the interval of `second - first`, corrected for the number of pairs; None where there is none."""
+    high: float | None
+    """Upper end of the interval; None where there is none."""
+
+    @property
+    def change(self) -> float:
+        """How much larger the difference is in the second arm, in points."""
+        return self.second - self.first
+
+    @property
+    def turned(self) -> bool:
+        """Whether the two arms rank the two models in opposite orders."""
+        return self.first * self.second < 0
+
+    @property
+    def resolved(self) -> bool:
+        """Whether the interval of the change excludes 0."""
+        return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Arms:
+    """How the ratings of two arms differ, pair by pair."""
+
+    first: str
+    """Name of the first arm."""
+    second: str
+    """Name of the second arm."""
+    changes: tuple[Change, ...]
+    """Every pair of models, by alphabet."""
+    level: float
+    """Coverage of all intervals together, by Bonferroni's inequality over the pairs."""
+
+    @property
+    def differ(self) -> bool:
+        """Whether the rankings differ beyond chance: a pair is turned, and its change resolved."""
+        return any(change.turned and change.resolved for change in self.changes)
+
+    @property
+    def line(self) -> str:
+        """One sentence: which pairs the two arms rank in opposite orders, and whether that is settled."""
+        turned = [change for change in self.changes if change.turned]
+        if not turned:
+            return f"{self.first} and {self.second} dice rank all models alike"
+        pairs = "; ".join(
+            f"{change.a} and {change.b} ({change.first:+.0f} and {change.second:+.0f}: "
+            f"{'resolved' if change.resolved else 'not resolved'})"
+            for change in turned
+        )
+        return f"{self.first} and {self.second} dice rank in opposite orders: {pairs}"
+
+
+def compare_arms(
+    battles: Iterable[Battle],
+    first: str,
+    second: str,
+    *,
+    models: Iterable[str] = (),
+    prior: Prior = "weak",
+    level: float = 0.95,
+) -> Arms:
+    """Return how the ratings of two arms differ.
+
+    Both arms are fitted in one table in which a model of one arm and of the other are two, so that the covariance
+    clustered by question covers what the arms share: their questions.
+
+    Args:
+        battles: battles of both arms; others are left out.
+        first: name of an arm, as in `Battle.arm`.
+        second: name of the other arm.
+        models: models that belong to the ratings even if they have no battle.
+        prior: as for `rate`, but never none: the two arms are connected by nothing else.
+        level: coverage of all intervals together, between 0 and 1.
+
+    Raises:
+        RatingError: the arms are one, there is no prior, or `rate` refuses the battles.
+    """
+    if not prior:
+        raise RatingError("arms are compared with a prior, which is all that connects them; leave it out, or give one")
+    if first == second:
+        raise RatingError(f"two arms are compared, and {first!r} is one; name another one")
+    own = [battle for battle in battles if battle.arm in (first, second)]
+    names = sorted({*models, *(battle.a for battle in own), *(battle.b for battle in own)})
+    apart = [
+        battle.model_copy(update={side: _in(battle.arm, getattr(battle, side)) for side in "ab"}) for battle in own
+    ]
+    table = RatingInput.from_battles(apart, models=[_in(arm, name) for arm in (first, second) for name in names])
+    ratings = rate(table, prior=prior)
+    place = {name: index for index, name in enumerate(ratings.names)}
+    pairs = list(combinations(names, 2))
+    each = 1 - (1 - level) / max(1, len(pairs))
+    degrees = table.clusters - 1 if table.clusters > len(ratings.names) else None
+    changes = []
+    for a, b in pairs:
+        places = [place[_in(arm, name)] for arm in (second, first) for name in (a, b)]
+        contrast = np.array([1.0, -1.0, -1.0, 1.0])
+        strengths = np.array([ratings.within[index] for index in places])
+        change = float(contrast @ strengths)
+        variance = float(contrast @ ratings.covariance[np.ix_(places, places)] @ contrast)
+        _, reach = spread(variance, degrees, each)
+        before, after = strengths[2] - strengths[3], strengths[0] - strengths[1]
+        ends = (None, None) if reach is None else (change - reach, change + reach)
+        changes.append(Change(a, b, float(before), float(after), *ends))
+    return Arms(first, second, tuple(changes), level)
+
+
+def _in(arm: str, model: str) -> str:
+    # No name holds a line break.
+    return f"{arm}\n{model}"
