@@ -13,7 +13,7 @@ from autogen_core.models import RequestUsage
 
 import coupled_arena as ca
 from coupled_arena.agents.factories import AgentBackend
-from coupled_arena.agents.foreign import AgentVoice, Guest
+from coupled_arena.agents.guest import AgentVoice, Guest
 from coupled_arena.agents.seat import Seat
 from coupled_arena.coupling import Dice
 from coupled_arena.models.calls import Abilities, Call, Memo, Reply, ToolCall

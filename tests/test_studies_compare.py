@@ -12,7 +12,7 @@ from coupled_arena.errors import BudgetReached
 from coupled_arena.models.calls import Counts, Spent
 from coupled_arena.ratings.score import Score, score_of
 from coupled_arena.records import Battle, Decision, DecisionStatus, Opinion, Question, Side, Verdict
-from coupled_arena.studies import contest, wording
+from coupled_arena.studies import tournament_of, wording
 from coupled_arena.tournaments.result import Result, rated
 
 ADA, BOB, JUDGE = "sim/ada?skill=1", "sim/bob", "sim/judge"
@@ -109,7 +109,7 @@ def battle(number: int, fought: Fought, weight: float = 1.0) -> Battle:
 
 
 def result_of(battles: Sequence[Battle], tournament: ca.Tournament | None = None) -> Result:
-    tournament = tournament or contest(ADA, BOB, judges=JUDGE)
+    tournament = tournament or tournament_of(ADA, BOB, judges=JUDGE)
     asked = {
         b.question: Question(id=b.question, domain=b.domain, language="en", text="?", author="test") for b in battles
     }
@@ -219,10 +219,10 @@ def test_a_run_of_three_models_is_no_comparison() -> None:
 
 
 def test_one_judge_has_nobody_to_discuss_with() -> None:
-    assert contest(ADA, BOB, judges=JUDGE).committee.discussion_rounds == 0
-    assert contest(ADA, BOB, judges=JUDGE, recuse="author").committee.recuse == "author"
-    assert contest(ADA, BOB, judges=JUDGE, discussion_rounds=1).committee.discussion_rounds == 1
-    assert contest(ADA, BOB, judges=["sim/j1", "sim/j2"]).committee.discussion_rounds == 1
+    assert tournament_of(ADA, BOB, judges=JUDGE).committee.discussion_rounds == 0
+    assert tournament_of(ADA, BOB, judges=JUDGE, recuse="author").committee.recuse == "author"
+    assert tournament_of(ADA, BOB, judges=JUDGE, discussion_rounds=1).committee.discussion_rounds == 1
+    assert tournament_of(ADA, BOB, judges=["sim/j1", "sim/j2"]).committee.discussion_rounds == 1
 
 
 def test_the_questions_are_five_a_domain_unless_they_are_given(tmp_path: Path) -> None:

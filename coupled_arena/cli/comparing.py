@@ -26,6 +26,7 @@ from coupled_arena.errors import BudgetReached, ConfigurationError, Problem
 if TYPE_CHECKING:
     from coupled_arena.models.model import Model
     from coupled_arena.studies.comparison import Comparison
+    from coupled_arena.tournaments.definition import Tournament
     from coupled_arena.tournaments.result import Result
 
 WHERE = "compare"
@@ -90,28 +91,20 @@ def compare(
 
     The number of questions is fixed beforehand: the two battle over each of them, and only then the answer is read.
     """
-    from coupled_arena.studies import contest
-
-    given: dict[str, Any] = {
+    rules = {
         "questions": questions,
         "questions_per_domain": per_domain,
         "domains": domain or None,
         "examiner": examiner,
+        "script": script,
+        "recuse": recuse,
+        "language": language,
+        "seed": seed,
+        "budget": {"usd": budget_usd, "calls": budget_calls, "tokens": budget_tokens},
         "concurrency": concurrency,
     }
     with _in_flags():
-        tournament = contest(
-            _model(a),
-            _model(b),
-            judges=[_model(model) for model in judge],
-            where=WHERE,
-            script=script,
-            recuse=recuse,
-            language=language,
-            seed=seed,
-            budget={"usd": budget_usd, "calls": budget_calls, "tokens": budget_tokens},
-            **{key: value for key, value in given.items() if value is not None},
-        )
+        tournament = _tournament(a, b, judge, rules)
         if dry_run:
             show_preflight(tournament, store, WHERE, retry_failed=retry_failed, as_json=as_json)
             return
@@ -124,6 +117,14 @@ def compare(
     found = _show(result, as_json=as_json)
     require_rated(result)
     _say_next(found)
+
+
+def _tournament(a: str, b: str, judges: list[str], rules: dict[str, Any]) -> "Tournament":
+    """Return what is to be played; rules that are None are left to the library."""
+    from coupled_arena.studies import tournament_of
+
+    given = {key: value for key, value in rules.items() if value is not None}
+    return tournament_of(_model(a), _model(b), judges=[_model(judge) for judge in judges], where=WHERE, **given)
 
 
 def _show(result: "Result", *, as_json: bool) -> "Comparison":

@@ -1,7 +1,7 @@
 """The one function that turns battles into ratings."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, get_args
 
@@ -12,7 +12,7 @@ from coupled_arena.errors import RatingError
 from coupled_arena.ratings.connectivity import Groups, comparable, components
 from coupled_arena.ratings.fit import fit, sandwich
 from coupled_arena.ratings.result import MEAN, POINTS, Count, Prior, Ratings, Ties, ends_of, spread
-from coupled_arena.ratings.score import score_of
+from coupled_arena.ratings.score import Score, score_of
 from coupled_arena.ratings.table import Cluster, RatingInput
 from coupled_arena.records import Battle
 
@@ -65,15 +65,8 @@ def rate(
         spread(float(fitted.covariance[model, model]), fitted.degrees[model] if model in main else None, level)
         for model in models
     ]
-    ends: list[tuple[float | None, float | None]] = [
-        (None, None) if rating is None or reach is None else (rating - reach, rating + reach)
-        for rating, (_, reach) in zip(ratings, spreads, strict=True)
-    ]
     score = score_of(table, *table.names, level=level) if len(table.names) == 2 else None
-    if score is not None and None not in ratings:
-        # Each of the two stands half of their difference from the mean.
-        both = (ends_of(score), ends_of(score.turned()))
-        ends = [(_beside_mean(low), _beside_mean(high)) for low, high in both]
+    ends = _ends(ratings, [reach for _, reach in spreads], score)
     return Ratings(
         names=table.names,
         ratings=ratings,
@@ -126,6 +119,19 @@ def _fit_all(table: RatingInput, wins: NDArray[np.float64], groups: Groups, virt
                 degrees[member] = clusters - 1
     covariance.setflags(write=False)
     return _Fitted(tuple(within.tolist()), covariance, tuple(degrees), iterations, converged)
+
+
+def _ends(
+    ratings: Sequence[float | None], reaches: Sequence[float | None], score: Score | None
+) -> list[tuple[float | None, float | None]]:
+    """Return the ends of the models' intervals; for two models those of their score, which holds in small samples."""
+    if score is not None and None not in ratings:
+        # Each of the two stands half of their difference from the mean.
+        return [(_beside_mean(low), _beside_mean(high)) for low, high in (ends_of(score), ends_of(score.turned()))]
+    return [
+        (None, None) if rating is None or reach is None else (rating - reach, rating + reach)
+        for rating, reach in zip(ratings, reaches, strict=True)
+    ]
 
 
 def _beside_mean(difference: float | None) -> float | None:

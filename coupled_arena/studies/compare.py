@@ -1,6 +1,5 @@
 """Which of two models is better: a tournament of two, played to an answer."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from coupled_arena.errors import HERE, ConfigurationError, Problem
 from coupled_arena.models.model import Model
 from coupled_arena.studies.comparison import Comparison
-from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.definition import Tournament, refuse_event_loop
 from coupled_arena.tournaments.events import Listener
 from coupled_arena.tournaments.schedules import RoundRobin
 
@@ -59,10 +58,9 @@ def compare(
         >>> print(found.sentence)
         sim/ada beats sim/bob: it wins 98 % of 40 battles, ties counted half (95 % interval 89 to 99 %); settled.
     """
-    if _in_event_loop():
-        raise RuntimeError("inside an event loop, as in a notebook, write: await ca.acompare(...)")
+    refuse_event_loop("ca.acompare(...)")
     options = {"listeners": listeners, "retry_failed": retry_failed, "preflight": preflight}
-    return Comparison.of(contest(a, b, judges=judges, **rules).run(store, **options))
+    return Comparison.of(tournament_of(a, b, judges=judges, **rules).run(store, **options))
 
 
 async def acompare(
@@ -78,10 +76,10 @@ async def acompare(
 ) -> Comparison:
     """Do what `compare` does inside an event loop, as in a notebook."""
     options = {"listeners": listeners, "retry_failed": retry_failed, "preflight": preflight}
-    return Comparison.of(await contest(a, b, judges=judges, **rules).arun(store, **options))
+    return Comparison.of(await tournament_of(a, b, judges=judges, **rules).arun(store, **options))
 
 
-def contest(a: Model | str, b: Model | str, *, judges: Judges, where: str = HERE, **rules: Any) -> Tournament:
+def tournament_of(a: Model | str, b: Model | str, *, judges: Judges, where: str = HERE, **rules: Any) -> Tournament:
     """Return the tournament that a comparison plays: one match of two models, sides balanced.
 
     Args:
@@ -95,7 +93,7 @@ def contest(a: Model | str, b: Model | str, *, judges: Judges, where: str = HERE
         ConfigurationError: with every problem found.
 
     Example:
-        >>> contest("sim/ada", "sim/bob", judges="sim/judge").committee.discussion_rounds
+        >>> tournament_of("sim/ada", "sim/bob", judges="sim/judge").committee.discussion_rounds
         0
     """
     first, second = (model if isinstance(model, Model) else Model(model) for model in (a, b))
@@ -116,11 +114,3 @@ def contest(a: Model | str, b: Model | str, *, judges: Judges, where: str = HERE
         alone = committee.model_copy(update={"discussion_rounds": 0})
         return tournament.model_copy(update={"committee": alone})
     return tournament
-
-
-def _in_event_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

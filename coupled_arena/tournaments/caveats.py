@@ -1,18 +1,38 @@
-"""What providers failed to answer, as sentences for the reader of a leaderboard."""
+"""What the reader of a leaderboard must know: small committees, and what providers failed to answer."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Battle
+from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.panels import ADVISABLE_JUDGES, AuthorOf, panel
 
 LONGEST_WORDS = 160
 """Most characters of a provider's words that are quoted."""
 
 
-def fault_caveats(battles: Sequence[Battle]) -> tuple[str, ...]:
-    """Return which models and judges gave no answer, how often, and what their providers said most often."""
-    return (*_debaters(battles), *_judges(battles))
+def caveats(tournament: Tournament, author_of: AuthorOf, battles: Sequence[Battle]) -> tuple[str, ...]:
+    """Return what to say of a run's committees, and which models and judges gave no answer, how often and why."""
+    return (*_committees(tournament, author_of), *_debaters(battles), *_judges(battles))
+
+
+def quoted(words: str) -> str:
+    """Return a provider's words, cut to what can be read in a line.
+
+    >>> len(quoted("x" * 1000))
+    161
+    """
+    return words if len(words) <= LONGEST_WORDS else f"{words[:LONGEST_WORDS]}…"
+
+
+def _committees(tournament: Tournament, author_of: AuthorOf) -> Iterator[str]:
+    """Committees that are smaller than advisable."""
+    fewest = min(len(panel(tournament, pair, author_of, None)) for pair in combinations(tournament.models, 2))
+    if fewest < ADVISABLE_JUDGES:
+        few = f"{fewest} judge{'s' * (fewest != 1)}"
+        yield f"some battles have only {few}; {ADVISABLE_JUDGES} or more are advisable"
 
 
 def _debaters(battles: Sequence[Battle]) -> Iterator[str]:
@@ -51,5 +71,5 @@ def _judges(battles: Sequence[Battle]) -> Iterator[str]:
 def _most(words: Counter[str]) -> str:
     """Return the most frequent words, of equally frequent ones the first by alphabet, and how many others there are."""
     said = min(words, key=lambda text: (-words[text], text))
-    shown = said if len(said) <= LONGEST_WORDS else f"{said[:LONGEST_WORDS]}…"
+    shown = quoted(said)
     return shown if len(words) == 1 else f"{shown}; and {len(words) - 1} other reasons"

@@ -261,8 +261,7 @@ class Tournament(Record):
             RunInterrupted: stopped by Ctrl-C; running it again on the same store goes on.
             RuntimeError: called inside a running event loop; use `await tournament.arun(...)` there.
         """
-        if _in_event_loop():
-            raise RuntimeError("inside an event loop, as in a notebook, write: await tournament.arun(...)")
+        refuse_event_loop("tournament.arun(...)")
         try:
             return asyncio.run(self.arun(store, **options))
         except KeyboardInterrupt:
@@ -286,8 +285,7 @@ class Tournament(Record):
             ConfigurationError: with everything that keeps the tournament from being played.
             RuntimeError: called inside a running event loop; use `await tournament.apreflight(...)` there.
         """
-        if _in_event_loop():
-            raise RuntimeError("inside an event loop, as in a notebook, write: await tournament.apreflight(...)")
+        refuse_event_loop("tournament.apreflight(...)")
         return asyncio.run(self.apreflight(store, **options))
 
     @property
@@ -358,12 +356,17 @@ def problems_of(error: ValidationError, where: str) -> list[Problem]:
     return list(problems.values())
 
 
-def _in_event_loop() -> bool:
+def refuse_event_loop(instead: str) -> None:
+    """Make sure that a call that opens an event loop is not made inside one.
+
+    Raises:
+        RuntimeError: it is; says what to await instead.
+    """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return False
-    return True
+        return
+    raise RuntimeError(f"inside an event loop, as in a notebook, write: await {instead}")
 
 
 def _unknown(keys: list[str]) -> str:

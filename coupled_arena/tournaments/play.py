@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,11 @@ from coupled_arena.models.gateway import Gateway, WaitListener
 from coupled_arena.models.model import Kind, Model
 from coupled_arena.prompts import PromptSet, load_prompts
 from coupled_arena.protocols import Observer
-from coupled_arena.tournaments.caveats import fault_caveats
+from coupled_arena.tournaments.caveats import caveats
 from coupled_arena.tournaments.database import MEMORY
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.events import CallAnswered, CallWaits, Event, Listener, RunOpened
 from coupled_arena.tournaments.extent import battles_of
-from coupled_arena.tournaments.panels import ADVISABLE_JUDGES, AuthorOf, panel
 from coupled_arena.tournaments.preflight.clearance import cleared
 from coupled_arena.tournaments.questions import gather
 from coupled_arena.tournaments.reader import RunReader
@@ -115,7 +113,7 @@ async def _played(
     runner = Runner(tournament, seating, prompts, asked.questions, listeners, observers, keeper=run)
     played = await runner.play()
     run.drop_unsaved()
-    known = (*asked.caveats, *caveats(tournament, seating.author_of), *fault_caveats(played.battles))
+    known = (*asked.caveats, *caveats(tournament, seating.author_of, played.battles))
     run.finish("finished", known)
     return Result(
         run=run.id,
@@ -137,17 +135,6 @@ def _stopped(tournament: Tournament, gateway: Gateway, run: RunStore, source: "S
     missing = f"{len(kept.battles)} of at most {most} battles were played when budget.{gateway.stopped}"
     run.finish("interrupted", [missing])
     return replace(kept, tournament=tournament, counts=gateway.counts, spent=gateway.spent, caveats=(missing,))
-
-
-def caveats(tournament: Tournament, author_of: AuthorOf) -> tuple[str, ...]:
-    """Return what a reader of the leaderboard must know about panels and roles."""
-    pairs = combinations(tournament.models, 2)
-    fewest = min(len(panel(tournament, pair, author_of, None)) for pair in pairs)
-    found = []
-    if fewest < ADVISABLE_JUDGES:
-        few = f"{fewest} judge{'s' * (fewest != 1)}"
-        found.append(f"some battles have only {few}; {ADVISABLE_JUDGES} or more are advisable")
-    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)

@@ -7,7 +7,7 @@ from functools import partial
 from coupled_arena.agents import Debater, Examiner, Judge, Role
 from coupled_arena.agents.base import BaseChatAgent
 from coupled_arena.agents.factories import ROLES, AgentBackend
-from coupled_arena.agents.foreign import AgentVoice, Guest
+from coupled_arena.agents.guest import AgentVoice, Guest
 from coupled_arena.agents.reference import ReferenceWriter
 from coupled_arena.agents.seat import Seat
 from coupled_arena.coupling import Dice, DiceTable

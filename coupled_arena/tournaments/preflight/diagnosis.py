@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from coupled_arena.models.calls import Reply
 from coupled_arena.models.masking import without_secrets
 from coupled_arena.models.model import Model
+from coupled_arena.tournaments.caveats import quoted
 
-LONGEST_WORDS = 160
-"""Most characters of a provider's words that are quoted."""
 ADVISED_THINKING = 2048
 """Tokens for hidden reasoning that are advised where none are set aside."""
 UNSEEN_TOKENS = 4
@@ -101,4 +100,4 @@ def _said(reply: Reply) -> str:
     words = reply.detail.rstrip(".")
     if not words:
         return ""
-    return f" ({words if len(words) <= LONGEST_WORDS else f'{words[:LONGEST_WORDS]}…'})"
+    return f" ({quoted(words)})"

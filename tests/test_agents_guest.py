@@ -15,7 +15,7 @@ from autogen_core.tools import FunctionTool, StaticWorkbench
 
 import coupled_arena as ca
 from coupled_arena.agents import Debater, Judge
-from coupled_arena.agents.foreign import AgentVoice
+from coupled_arena.agents.guest import AgentVoice
 from coupled_arena.agents.messages import OpinionAnswer, OpinionRequest, StepAnswer, StepRequest
 from coupled_arena.agents.role import Role
 from coupled_arena.errors import BudgetReached
