@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from coupled_arena.coupling import exponentials, noise_key
-from coupled_arena.coupling.noise import GREATEST, gaps
+from coupled_arena.coupling.noise import GREATEST, UNIT, gaps
 from coupled_arena.errors import ConfigurationError
 
 CHI2_255_AT_1E4 = 347.7
@@ -39,7 +39,7 @@ def test_noise_of_a_token_depends_on_nobody_else(key: bytes, position: int, toke
 @given(keys, words, words)
 def test_noise_is_finite_and_positive_and_above_its_bound(key: bytes, position: int, token: int) -> None:
     noise = float(exponentials(key, position, identities(token))[0])
-    gap = float(gaps(key, position, identities(token))[0])
+    gap = float(gaps(key, position, identities(token))[0]) * UNIT
     assert 2.0**-53 <= noise <= GREATEST
     assert 0 < gap <= noise
     assert math.exp(-noise) == pytest.approx(1 - gap, rel=1e-12)

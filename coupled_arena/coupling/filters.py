@@ -3,6 +3,8 @@
 Candidates are given by `scaled`, their `logit / T` up to a constant, and by their identities; both have shape (n,).
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,18 +12,23 @@ _BLOCKS_PER_CANDIDATE = 8
 """Blocks whose maxima bound the k-th largest logit; with eight for each, 7 % more than k values pass the bound."""
 
 _FIRST_GUESS = 256
-_GROWTH = 8
-"""The nucleus is looked for among this many likeliest candidates first, then among so many times more."""
+"""The nucleus is looked for among this many likeliest tokens first."""
 
-_EXACT_UP_TO = 4096
+EXACT_UP_TO = 4096
 """More candidates than this are weighed in float32, which numpy vectorises on every processor."""
 
+_ROUNDING = 1e-4
+"""Covers the rounding of float32 weights, which is below 1e-5, where a bound must not cut off too much."""
 
-def weigh(scaled: NDArray[np.float64]) -> NDArray[np.float64]:
+
+def weigh(scaled: NDArray[np.float64]) -> NDArray[np.float64] | NDArray[np.float32]:
     """Return `exp(scaled)`, each to a relative 5e-6, and to rounding where there are at most 4096 candidates."""
-    if len(scaled) <= _EXACT_UP_TO:
-        return np.exp(scaled)
-    return np.exp(scaled.astype(np.float32)).astype(np.float64)
+    return np.exp(scaled) if len(scaled) <= EXACT_UP_TO else np.exp(scaled.astype(np.float32))
+
+
+def mass(weights: NDArray[np.floating]) -> float:
+    """Return the sum of weights."""
+    return float(weights.sum(dtype=np.float64))
 
 
 def bound_of_likeliest(logits: NDArray[np.float32], count: int) -> float:
@@ -39,6 +46,29 @@ def bound_of_likeliest(logits: NDArray[np.float32], count: int) -> float:
     return float(np.partition(maxima, len(maxima) - count)[len(maxima) - count])
 
 
+def bound_of_nucleus(
+    logits: NDArray[np.float32], top: float, temperature: float, share: float
+) -> tuple[float, float | None]:
+    """Return a value that all logits of the nucleus reach, and the mass of all tokens in units of the likeliest.
+
+    The mass is None where it is better taken exactly from all candidates, and the value -inf.
+
+    The likeliest 256 tokens hold a nucleus nearly always. If not: n tokens whose weight is below `(1 - share) / n` of
+    the mass hold less than `1 - share` together, so none of them is in it.
+    """
+    if len(logits) <= EXACT_UP_TO or temperature < np.finfo(np.float32).tiny:
+        return -math.inf, None
+    with np.errstate(over="ignore"):
+        weights = logits - np.float32(top)
+        weights /= np.float32(temperature)
+    np.exp(weights, out=weights)
+    total = mass(weights)
+    bound = bound_of_likeliest(logits, _FIRST_GUESS)
+    if mass(weights[logits >= bound]) >= share * total * (1 + _ROUNDING):
+        return bound, total
+    return top + temperature * math.log((1 - share) * total / len(logits) * (1 - _ROUNDING)), total
+
+
 def likeliest(scaled: NDArray[np.float64], identities: NDArray[np.uint64], count: int) -> NDArray[np.intp]:
     """Return where the `count` likeliest candidates are, in no order; equals at the edge enter by smaller identity."""
     if count >= len(scaled):
@@ -52,14 +82,7 @@ def likeliest(scaled: NDArray[np.float64], identities: NDArray[np.uint64], count
     return np.concatenate((above, tied))
 
 
-def nucleus(scaled: NDArray[np.float64], identities: NDArray[np.uint64], share: float) -> NDArray[np.intp]:
-    """Return where the fewest likeliest candidates are that hold `share` of the mass, in no order."""
-    weights = weigh(scaled)
-    needed = share * float(weights.sum())
-    guess = _FIRST_GUESS
-    while True:
-        head = likeliest(scaled, identities, guess)
-        held = np.cumsum(-np.sort(-weights[head]))
-        if held[-1] >= needed or len(head) == len(scaled):
-            return likeliest(scaled, identities, int(np.searchsorted(held, needed)) + 1)
-        guess *= _GROWTH
+def nucleus(scaled: NDArray[np.float64], identities: NDArray[np.uint64], needed: float) -> NDArray[np.intp]:
+    """Return where the fewest likeliest candidates are that hold the mass needed, in no order."""
+    held = np.cumsum(-np.sort(-np.exp(scaled)))
+    return likeliest(scaled, identities, int(np.searchsorted(held, needed)) + 1)

@@ -5,6 +5,7 @@ different vocabularies share dice on every string they share, and a reply can be
 """
 
 import math
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +18,19 @@ _GAMMA = 0x9E3779B97F4A7C15
 _FIRST = 0xBF58476D1CE4E5B9
 _SECOND = 0x94D049BB133111EB
 
-_UNIT = 2.0**-53
+UNIT = 2.0**-53
+"""The smallest difference of two uniforms."""
 
 GREATEST = 53 * math.log(2)
 """Largest value the noise can take, 36.7; the smallest is 1.1e-16, so `-log E` lies within [-3.61, 36.74]."""
 
 
-def _mix(word: int) -> int:
+Words = NDArray[np.uint64]
+
+_Word = TypeVar("_Word", int, Words)
+
+
+def _mix(word: _Word) -> _Word:
     """One step of splitmix64 (Steele, Lea, Flood 2014): a bijection of 64-bit words that avalanches."""
     word = (word + _GAMMA) & _WORD
     word = ((word ^ (word >> 30)) * _FIRST) & _WORD
@@ -31,7 +38,7 @@ def _mix(word: int) -> int:
     return word ^ (word >> 31)
 
 
-def exponentials(key: bytes, position: int, identities: NDArray[np.uint64]) -> NDArray[np.float64]:
+def exponentials(key: bytes, position: int | Words, identities: Words) -> NDArray[np.float64]:
     """Return one Exp(1) variable per identity, independent over keys, positions and identities.
 
     `E = -log u` with u an odd multiple of 2**-53, so u is never 0 or 1. u comes from one splitmix64 finaliser between
@@ -39,11 +46,12 @@ def exponentials(key: bytes, position: int, identities: NDArray[np.uint64]) -> N
 
     Args:
         key: noise key, 16 bytes.
-        position: 0 .. 2**64 - 1: a step index, or the hash of a context.
+        position: 0 .. 2**64 - 1: a step index, or the hash of a context; or several, shape (m,).
         identities: 64-bit token identities, shape (n,).
 
     Returns:
-        Noise in (0, 36.8), shape (n,), each value a function of (key, position, its identity) alone.
+        Noise in (0, 36.8), each value a function of (key, its position, its identity) alone; shape (n,), or (m, n) for
+        several positions.
 
     Raises:
         ConfigurationError: the key or the position is out of range.
@@ -54,35 +62,43 @@ def exponentials(key: bytes, position: int, identities: NDArray[np.uint64]) -> N
         True
     """
     noise = _numerators(key, position, identities).astype(np.float64)
-    noise *= _UNIT
+    noise *= UNIT
     np.log(noise, out=noise)
     return np.negative(noise, out=noise)
 
 
-def gaps(key: bytes, position: int, identities: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """Return `1 - u` for the u of `exponentials`, exactly: a lower bound of the noise that needs no logarithm."""
-    gap = _numerators(key, position, identities).astype(np.float64)
-    gap *= -_UNIT
-    gap += 1.0
-    return gap
+def gaps(key: bytes, position: int | Words, identities: Words) -> NDArray[np.int64]:
+    """Return `1 - u` for the u of `exponentials`, in units of 2**-53: a lower bound of the noise without a logarithm.
+
+    With u = n / 2**53 and n odd, 2**53 - n is n with its upper 52 bits turned over.
+    """
+    return _numerators(key, position, identities, turned=_WORD)
 
 
-def _numerators(key: bytes, position: int, identities: NDArray[np.uint64]) -> NDArray[np.int64]:
+def _numerators(key: bytes, position: int | Words, identities: Words, turned: int = 0) -> NDArray[np.int64]:
     """Return u * 2**53: odd whole numbers below 2**53."""
     if len(key) != KEY_BYTES:
         raise ConfigurationError([Problem("exponentials", "key", f"must have {KEY_BYTES} bytes, not {len(key)}")])
-    if not 0 <= position <= _WORD:
-        raise ConfigurationError([Problem("exponentials", "position", f"must fit 64 bits, not {position}")])
     low, high = int.from_bytes(key[:8], "little"), int.from_bytes(key[8:], "little")
-    inner = _mix(low ^ _mix(high ^ _mix(position)))
-    outer = _mix(high ^ _mix(low ^ _mix(position ^ _WORD)))
-    words = identities ^ np.uint64(inner)
-    words ^= words >> np.uint64(30)
+    inner: np.uint64 | Words
+    outer: np.uint64 | Words
+    if isinstance(position, int):
+        if not 0 <= position <= _WORD:
+            raise ConfigurationError([Problem("exponentials", "position", f"must fit 64 bits, not {position}")])
+        inner = np.uint64(_mix(low ^ _mix(high ^ _mix(position))))
+        outer = np.uint64(_mix(high ^ _mix(low ^ _mix(position ^ _WORD))) ^ turned)
+    else:
+        rows = position[:, np.newaxis]
+        inner = _mix(low ^ _mix(high ^ _mix(rows)))
+        outer = _mix(high ^ _mix(low ^ _mix(rows ^ _WORD))) ^ turned
+    words = identities ^ inner
+    shifted = np.empty_like(words)
+    words ^= np.right_shift(words, 30, out=shifted)
     words *= np.uint64(_FIRST)
-    words ^= words >> np.uint64(27)
+    words ^= np.right_shift(words, 27, out=shifted)
     words *= np.uint64(_SECOND)
-    words ^= words >> np.uint64(31)
-    words ^= np.uint64(outer)
+    words ^= np.right_shift(words, 31, out=shifted)
+    words ^= outer
     words >>= np.uint64(11)
     words |= np.uint64(1)
     # Below 2**53 the signed reading is the same number, and its conversion to float64 is cheaper.
