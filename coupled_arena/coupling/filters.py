@@ -21,9 +21,27 @@ _ROUNDING = 1e-4
 """Covers the rounding of float32 weights, which is below 1e-5, where a bound must not cut off too much."""
 
 
+_MANTISSA_LEFT = 20
+"""Bits of a float32 behind its exponent and three bits of its mantissa."""
+
+
 def weigh(scaled: NDArray[np.float64]) -> NDArray[np.float64] | NDArray[np.float32]:
     """Return `exp(scaled)`, each to a relative 5e-6, and to rounding where there are at most 4096 candidates."""
     return np.exp(scaled) if len(scaled) <= EXACT_UP_TO else np.exp(scaled.astype(np.float32))
+
+
+def vectorised(count: int, temperature: float) -> bool:
+    """Return whether so many logits at this temperature are weighed in float32."""
+    return count > EXACT_UP_TO and temperature >= np.finfo(np.float32).tiny
+
+
+def weigh_logits(logits: NDArray[np.float32], top: float, temperature: float) -> NDArray[np.float32]:
+    """Return `exp((logits - top) / temperature)`, each to a relative 1e-5, shape (n,)."""
+    weights: NDArray[np.float32] = logits - np.float32(top)
+    with np.errstate(over="ignore"):
+        if temperature != 1:
+            weights /= np.float32(temperature)
+    return np.exp(weights, out=weights)
 
 
 def mass(weights: NDArray[np.floating]) -> float:
@@ -53,20 +71,20 @@ def bound_of_nucleus(
 
     The mass is None where it is better taken exactly from all candidates, and the value -inf.
 
-    The likeliest 256 tokens hold a nucleus nearly always. If not: n tokens whose weight is below `(1 - share) / n` of
-    the mass hold less than `1 - share` together, so none of them is in it.
+    The likeliest 256 tokens hold a nucleus nearly always. If not, masses are added up by the leading bits of the
+    weights, from the likeliest down.
     """
-    if len(logits) <= EXACT_UP_TO or temperature < np.finfo(np.float32).tiny:
+    if not vectorised(len(logits), temperature):
         return -math.inf, None
-    with np.errstate(over="ignore"):
-        weights = logits - np.float32(top)
-        weights /= np.float32(temperature)
-    np.exp(weights, out=weights)
+    weights = weigh_logits(logits, top, temperature)
     total = mass(weights)
     bound = bound_of_likeliest(logits, _FIRST_GUESS)
     if mass(weights[logits >= bound]) >= share * total * (1 + _ROUNDING):
         return bound, total
-    return top + temperature * math.log((1 - share) * total / len(logits) * (1 - _ROUNDING)), total
+    held = np.cumsum(np.bincount(weights.view(np.int32) >> _MANTISSA_LEFT, weights)[::-1])
+    steps = int(np.searchsorted(held, share * total * (1 + _ROUNDING)))
+    lowest = np.array([max(len(held) - 1 - steps, 0) << _MANTISSA_LEFT], dtype=np.int32).view(np.float32)[0]
+    return (top + temperature * (math.log(lowest) - _ROUNDING) if lowest > 0 else -math.inf), total
 
 
 def likeliest(scaled: NDArray[np.float64], identities: NDArray[np.uint64], count: int) -> NDArray[np.intp]:
@@ -84,5 +102,5 @@ def likeliest(scaled: NDArray[np.float64], identities: NDArray[np.uint64], count
 
 def nucleus(scaled: NDArray[np.float64], identities: NDArray[np.uint64], needed: float) -> NDArray[np.intp]:
     """Return where the fewest likeliest candidates are that hold the mass needed, in no order."""
-    held = np.cumsum(-np.sort(-np.exp(scaled)))
+    held = np.cumsum(np.sort(np.exp(scaled))[::-1])
     return likeliest(scaled, identities, int(np.searchsorted(held, needed)) + 1)

@@ -67,16 +67,28 @@ def exponentials(key: bytes, position: int | Words, identities: Words) -> NDArra
     return np.negative(noise, out=noise)
 
 
-def gaps(key: bytes, position: int | Words, identities: Words) -> NDArray[np.int64]:
-    """Return `1 - u` for the u of `exponentials`, in units of 2**-53: a lower bound of the noise without a logarithm.
+def gaps(key: bytes, position: int, identities: Words) -> NDArray[np.int64]:
+    """Return the whole numbers `2**53 (1 - u)`, or one less, for the u of `exponentials`.
 
-    With u = n / 2**53 and n odd, 2**53 - n is n with its upper 52 bits turned over.
+    In units of 2**-53 they bound the noise from below, `-log u >= 1 - u`, without a logarithm.
     """
-    return _numerators(key, position, identities, turned=_WORD)
+    # The bits of 2**53 - n, n odd, are those of n turned over, but for the last.
+    words = _hash(key, position, identities, turned=_WORD)
+    words >>= np.uint64(11)
+    return words.view(np.int64)
 
 
-def _numerators(key: bytes, position: int | Words, identities: Words, turned: int = 0) -> NDArray[np.int64]:
+def _numerators(key: bytes, position: int | Words, identities: Words) -> NDArray[np.int64]:
     """Return u * 2**53: odd whole numbers below 2**53."""
+    words = _hash(key, position, identities)
+    words >>= np.uint64(11)
+    words |= np.uint64(1)
+    # Below 2**53 the signed reading is the same number, and its conversion to a float is cheaper.
+    return words.view(np.int64)
+
+
+def _hash(key: bytes, position: int | Words, identities: Words, turned: int = 0) -> Words:
+    """Return 64 random bits for each position and identity, turned over where `turned` has ones."""
     if len(key) != KEY_BYTES:
         raise ConfigurationError([Problem("exponentials", "key", f"must have {KEY_BYTES} bytes, not {len(key)}")])
     low, high = int.from_bytes(key[:8], "little"), int.from_bytes(key[8:], "little")
@@ -99,7 +111,4 @@ def _numerators(key: bytes, position: int | Words, identities: Words, turned: in
     words *= np.uint64(_SECOND)
     words ^= np.right_shift(words, 31, out=shifted)
     words ^= outer
-    words >>= np.uint64(11)
-    words |= np.uint64(1)
-    # Below 2**53 the signed reading is the same number, and its conversion to float64 is cheaper.
-    return words.view(np.int64)
+    return words

@@ -32,24 +32,21 @@ def races(scaled: NDArray[np.float64], identities: Words, key: bytes, positions:
     return np.asarray(np.argmax(scaled - np.log(noise, out=noise), axis=-1))
 
 
-def contenders(
-    scaled: NDArray[np.float64], weights: NDArray[np.floating], identities: Words, key: bytes, position: int
-) -> NDArray[np.intp]:
+def contenders(weights: NDArray[np.floating], identities: Words, key: bytes, position: int) -> NDArray[np.intp]:
     """Return where the few candidates are among whom the winner of the race is.
 
     Among many candidates the logarithms are what costs. The winner is the first arrival, the smallest `E / weight`,
     and `E = -log u >= 1 - u`; so any candidate whose `(1 - u) / weight` is above a known arrival has lost.
 
     Args:
-        scaled: log weights with a largest value near 0, shape (n,).
-        weights: `exp(scaled)` to a relative 1e-5, shape (n,).
+        weights: relative probabilities to a relative 1e-5, the largest near 1, shape (n,).
         identities: what keys the noise of each, shape (n,).
         key: noise key, 16 bytes.
         position: 0 .. 2**64 - 1.
     """
-    with np.errstate(divide="ignore"):
-        earliest = gaps(key, position, identities) / weights
-    favourite = int(np.argmin(earliest))
-    one = slice(favourite, favourite + 1)
-    arrival = float((exponentials(key, position, identities[one]) / np.exp(scaled[one]))[0])
-    return np.flatnonzero(earliest <= arrival * (_SLACK / UNIT))
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        earliest = np.divide(gaps(key, position, identities), weights, dtype=np.float32, casting="same_kind")
+        favourite = int(np.argmin(earliest))
+        one = slice(favourite, favourite + 1)
+        arrival = exponentials(key, position, identities[one]) / weights[one]
+        return np.flatnonzero(earliest <= np.float32(arrival[0] * (_SLACK / UNIT)))

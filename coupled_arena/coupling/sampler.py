@@ -11,7 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coupled_arena.coupling.filters import bound_of_likeliest, bound_of_nucleus, likeliest, mass, nucleus, weigh
+from coupled_arena.coupling.filters import (
+    bound_of_likeliest,
+    bound_of_nucleus,
+    likeliest,
+    mass,
+    nucleus,
+    vectorised,
+    weigh,
+    weigh_logits,
+)
 from coupled_arena.coupling.identity import Vocabulary
 from coupled_arena.coupling.noise import GREATEST
 from coupled_arena.coupling.race import PLAIN_UP_TO, contenders, race, races
@@ -52,18 +61,16 @@ class Law:
         ([0, 1], [0.667, 0.333])
     """
 
-    __slots__ = ("_ends", "_identities", "_log_mass", "_scaled", "_weights", "tokens")
+    __slots__ = ("_identities", "_log_mass", "_scaled", "_vocabulary", "_weights", "tokens")
 
     tokens: NDArray[np.intp]
     """Ids of the candidates, in no order; the smallest end token stands for the end of the reply."""
 
-    def __init__(
-        self, tokens: NDArray[np.intp], scaled: NDArray[np.float64], vocabulary: Vocabulary, *, whole: bool = False
-    ) -> None:
+    def __init__(self, tokens: NDArray[np.intp], scaled: NDArray[np.float64], vocabulary: Vocabulary) -> None:
         self.tokens = tokens
         self._scaled = scaled
-        self._identities = vocabulary.identities if whole else vocabulary.identities[tokens]
-        self._ends = vocabulary.ends
+        self._vocabulary = vocabulary
+        self._identities = vocabulary.identities[tokens]
         self._weights = weigh(scaled)
         self._log_mass = math.log(mass(self._weights))
 
@@ -76,12 +83,22 @@ class Law:
     def draw(self, key: bytes, position: int) -> Draw:
         """Draw one token with the noise of a key, 16 bytes, at a position, 0 .. 2**64 - 1."""
         if len(self.tokens) <= PLAIN_UP_TO:
-            winner = race(self._scaled, self._identities, key, position)
-        else:
-            left = contenders(self._scaled, self._weights, self._identities, key, position)
-            winner = int(left[race(self._scaled[left], self._identities[left], key, position)])
-        token = int(self.tokens[winner])
-        return Draw(token, bool(self._ends[token]), min(float(self._scaled[winner]) - self._log_mass, 0.0))
+            return self._race(self.tokens, self._scaled, self._identities, key, position)
+        left = contenders(self._weights, self._identities, key, position)
+        return self._race(self.tokens[left], self._scaled[left], self._identities[left], key, position)
+
+    def _race(
+        self,
+        tokens: NDArray[np.intp],
+        scaled: NDArray[np.float64],
+        identities: NDArray[np.uint64],
+        key: bytes,
+        position: int,
+    ) -> Draw:
+        winner = race(scaled, identities, key, position)
+        token = int(tokens[winner])
+        logprob = float(scaled[winner]) - self._log_mass
+        return Draw(token, bool(self._vocabulary.ends[token]), min(logprob, 0.0))
 
     def tokens_at(self, key: bytes, positions: NDArray[np.uint64]) -> NDArray[np.intp]:
         """Return the tokens that `draw` gives at many positions, shape (positions,), at less cost for each.
@@ -101,6 +118,41 @@ class Law:
             some = slice(start, start + rows)
             drawn[some] = races(self._scaled, self._identities, key, positions[some])
         return self.tokens[drawn]
+
+
+class _WholeLaw(Law):
+    """The law of a large vocabulary without filters; only who can still win is weighed in float64."""
+
+    __slots__ = ("_logits", "_merged", "_temperature", "_top")
+
+    def __init__(
+        self, tokens: NDArray[np.intp], logits: NDArray[np.float32], top: float, temperature: float, vocab: Vocabulary
+    ) -> None:
+        self.tokens = tokens
+        self._vocabulary = vocab
+        self._logits, self._top, self._temperature = logits, top, temperature
+        self._merged = np.logaddexp.reduce(_scale(logits[vocab.end_tokens], top, temperature), keepdims=True)
+        self._weights = weigh_logits(logits, top, temperature)
+        self._weights[vocab.end_tokens] = 0
+        self._log_mass = math.log(mass(self._weights) + float(np.exp(self._merged[0])))
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        scaled = _scale(self._logits, self._top, self._temperature)
+        scaled[self._vocabulary.end_tokens] = -np.inf
+        scaled[self._vocabulary.end_tokens[:1]] = self._merged[: len(self._vocabulary.end_tokens)]
+        probabilities: NDArray[np.float64] = np.exp(scaled - self._log_mass)
+        return probabilities
+
+    def draw(self, key: bytes, position: int) -> Draw:
+        vocabulary = self._vocabulary
+        tokens = contenders(self._weights, vocabulary.identities, key, position)
+        scaled = _scale(self._logits[tokens], self._top, self._temperature)
+        if len(vocabulary.end_tokens):
+            scaled[vocabulary.ends[tokens]] = -np.inf
+            tokens = np.append(tokens, vocabulary.end_tokens[0])
+            scaled = np.append(scaled, self._merged)
+        return self._race(tokens, scaled, vocabulary.identities[tokens], key, position)
 
 
 class Sampler:
@@ -130,38 +182,45 @@ class Sampler:
             >>> sampler.draw(np.array([2, 1, -9], dtype=np.float32), Sampling(temperature=0), bytes(16), 0)
             Draw(token=0, end=False, logprob=0.0)
         """
-        return self.law(logits, sampling).draw(key, position)
+        return self._law(logits, sampling).draw(key, position)
 
     def law(self, logits: NDArray[np.float32], sampling: Sampling) -> Law:
         """Return the law that `draw` draws from; logits, settings and errors as there."""
+        return self._law(logits.copy(), sampling)
+
+    def _law(self, logits: NDArray[np.float32], sampling: Sampling) -> Law:
         if logits.shape != self.vocabulary.identities.shape:
             raise EngineFault(f"the model gave logits of shape {logits.shape} for {len(self.vocabulary)} tokens")
         top = float(logits.max())
         if not math.isfinite(top):
             raise EngineFault(f"the largest of the model's logits is {top}; its weights or its state are damaged")
-        if sampling.temperature == 0:
+        temperature, top_k, min_p = sampling.temperature, sampling.top_k, sampling.min_p
+        if temperature == 0:
             return Law(np.array([self._greedy(logits, top)]), np.zeros(1), self.vocabulary)
         share = None if sampling.top_p == 1 else sampling.top_p
-        bound, total = -math.inf, None
-        if sampling.top_k is not None:
-            bound = bound_of_likeliest(logits, sampling.top_k + len(self.vocabulary.end_tokens))
+        bound, total = top - REACH * temperature, None
+        if top_k is not None:
+            bound = max(bound, bound_of_likeliest(logits, top_k + len(self.vocabulary.end_tokens)))
         elif share is not None:
-            bound, total = bound_of_nucleus(logits, top, sampling.temperature, share)
-        elif sampling.min_p is not None:
-            bound = top + math.log(sampling.min_p) * sampling.temperature
-        tokens, scaled = self._candidates(logits, top, sampling.temperature, bound)
-        whole = tokens is self._all
-        if sampling.top_k is not None and sampling.top_k < len(tokens):
-            kept = likeliest(scaled, self.vocabulary.identities[tokens], sampling.top_k)
-            tokens, scaled, whole = tokens[kept], scaled[kept], False
+            least, total = bound_of_nucleus(logits, top, temperature, share)
+            bound = max(bound, least)
+        elif min_p is not None:
+            bound = max(bound, top + math.log(min_p) * temperature)
+        possible = logits >= np.nextafter(np.float32(max(bound, _LOWEST)), np.float32(-np.inf))
+        if top_k is share is min_p is None and vectorised(np.count_nonzero(possible), temperature):
+            return _WholeLaw(self._all, logits, top, temperature, self.vocabulary)
+        tokens, scaled = self._candidates(logits, possible, top, temperature)
+        if top_k is not None:
+            kept = likeliest(scaled, self.vocabulary.identities[tokens], top_k)
+            tokens, scaled = tokens[kept], scaled[kept]
         if share is not None:
             held = mass(weigh(scaled)) if total is None else total
             kept = nucleus(scaled, self.vocabulary.identities[tokens], share * held)
-            tokens, scaled, whole = tokens[kept], scaled[kept], False
-        if sampling.min_p is not None:
-            kept = np.flatnonzero(scaled >= scaled.max() + math.log(sampling.min_p))
-            tokens, scaled, whole = tokens[kept], scaled[kept], False
-        return Law(tokens, scaled, self.vocabulary, whole=whole)
+            tokens, scaled = tokens[kept], scaled[kept]
+        if min_p is not None:
+            kept = np.flatnonzero(scaled >= scaled.max() + math.log(min_p))
+            tokens, scaled = tokens[kept], scaled[kept]
+        return Law(tokens, scaled, self.vocabulary)
 
     def _greedy(self, logits: NDArray[np.float32], top: float) -> int:
         equals = np.flatnonzero(logits == top)
@@ -169,31 +228,20 @@ class Sampler:
         return int(self.vocabulary.end_tokens[0]) if self.vocabulary.ends[token] else token
 
     def _candidates(
-        self, logits: NDArray[np.float32], top: float, temperature: float, bound: float
+        self, logits: NDArray[np.float32], possible: NDArray[np.bool_], top: float, temperature: float
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return tokens and `(logit - top) / T` of everything the filters could keep, end tokens merged.
 
-        The bound is in the model's own float32, so that most of a vocabulary is left behind in one comparison. It is
-        never above what the exact filters keep: merging can only raise the likeliest candidate and adds no token.
+        What is possible was found in the model's own float32, so that most of a vocabulary is left behind in one
+        comparison. Merging can only raise the likeliest candidate and adds no token, so nothing was left too early.
         """
-        bound = max(bound, top - REACH * temperature, _LOWEST)
         ends = self.vocabulary.end_tokens
-        possible = logits >= np.nextafter(np.float32(bound), np.float32(-np.inf))
         possible[ends] = False
-        # Leaving a few behind is not worth the gathering.
-        if 2 * np.count_nonzero(possible) > len(possible):
-            tokens, scaled = self._all, _scale(logits, top, temperature)
-            scaled[ends] = -np.inf
-        else:
-            tokens = np.flatnonzero(possible)
-            scaled = _scale(logits[tokens], top, temperature)
+        tokens = np.flatnonzero(possible)
+        scaled = _scale(logits[tokens], top, temperature)
         if not len(ends):
             return tokens, scaled
-        parts = _scale(logits[ends], top, temperature)
-        merged = np.logaddexp.reduce(parts)
-        if tokens is self._all:
-            scaled[ends[0]] = merged
-            return tokens, scaled
+        merged = np.logaddexp.reduce(_scale(logits[ends], top, temperature))
         return np.append(tokens, ends[0]), np.append(scaled, merged)
 
 
