@@ -6,7 +6,6 @@ The table is the point: behaviour, outcome, requests made, what the randomness w
 import inspect
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,32 +22,17 @@ from coupled_arena.models.litellm_loader import ODD_ANSWER, PYDANTIC_COMPLAINT, 
 from coupled_arena.records import Outcome, Sharing
 from coupled_arena.testing import FakeProvider, behaviours
 from coupled_arena.testing.behaviours import Behaviour
+from tests.hosted_scene import SECRET, Start, Waits
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore:{PYDANTIC_COMPLAINT}:UserWarning"),
     pytest.mark.filterwarnings(f"ignore:{ODD_ANSWER}:UserWarning"),
 ]
 
-KEY = "sk-abcdefghijklmnopqrst"
 LIMIT = 64
-ATTEMPTS = 4
 SEED: Sharing = "seed-only"
 NONE: Sharing = "none"
-Start = Callable[..., FakeProvider]
 b = behaviours
-
-
-class Waits:
-    """Stands in for sleeping, and for the clock that goes on meanwhile."""
-
-    def __init__(self) -> None:
-        self.seconds: list[float] = []
-
-    async def __call__(self, seconds: float) -> None:
-        self.seconds.append(seconds)
-
-    def clock(self) -> float:
-        return sum(self.seconds)
 
 
 class Row(NamedTuple):
@@ -237,8 +221,8 @@ def asked(provider: FakeProvider, name: str = "ada", **settings: Any) -> Call:
 
 @pytest.mark.parametrize("row", TABLE, ids=[row.id.replace(" ", "-") for row in TABLE])
 async def test_what_a_provider_does_ends_in(row: Row, fake_provider: Start) -> None:
-    provider, waits = fake_provider({"ada": row.script}, key=KEY), Waits()
-    backend = HostedBackend(sleep=waits, clock=waits.clock, jitter=lambda: 0.5)
+    provider, waits = fake_provider({"ada": row.script}, key=SECRET), Waits()
+    backend = waits.backend(jitter=lambda: 0.5)
     quick = "no-answer" in row.id.replace(" ", "-")
     reply = await backend.complete(asked(provider, timeout=0.3 if quick else 5.0))
     await backend.aclose()
@@ -249,7 +233,7 @@ async def test_what_a_provider_does_ends_in(row: Row, fake_provider: Start) -> N
     if row.text:
         assert reply.text == row.text
     assert bool(reply.text) is (row.outcome in ("ok", "truncated"))
-    assert KEY not in repr(reply)
+    assert SECRET not in repr(reply)
     assert "\n" not in reply.detail
     assert "litellm" not in reply.detail.lower().replace("litellm: provider returned", "")
 
