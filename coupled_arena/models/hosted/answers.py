@@ -1,6 +1,7 @@
 """What a provider's answer comes to: text, tools to call, or one of the ways of having none."""
 
 import json
+import math
 import re
 from typing import Any, Literal
 
@@ -32,6 +33,9 @@ ENDINGS: dict[str, Ending] = {
 OWN_THOUGHTS = "<think>"
 """The section tag that LiteLLM takes for a sign of hidden reasoning."""
 
+MOST_TOKENS = 1_000_000_000
+"""Most tokens that a provider is believed to have read or written in one call."""
+
 _FAULTY = re.compile("abort|cancel|error|exception|fail|incomplete|interrupt|malformed|time_?out", re.IGNORECASE)
 
 
@@ -62,12 +66,12 @@ def read(response: Any, call: Call, sharing: Sharing) -> Reply:
     message = choice.message
     native, ending = _end(choice)
     text = _text(message.content)
-    reasoning = getattr(message, "reasoning_content", None) or ""
+    reasoning = _words(getattr(message, "reasoning_content", None))
     hidden = _hidden_tokens(response)
     if reasoning and _asked_for_thoughts(call) and not hidden:
         text, reasoning = f"{OWN_THOUGHTS}{reasoning}</{OWN_THOUGHTS[1:]}{text}", ""
     about["reasoning"] = reasoning
-    refusal = getattr(message, "refusal", None) or ""
+    refusal = _words(getattr(message, "refusal", None))
     if ending == "broken":
         reply = Reply(outcome="failed", detail=f"the provider broke the reply off: {native}", **about)
         raise BrokenAnswer(reply)
@@ -91,15 +95,21 @@ def cost_of(model: Model, usage: Usage, response: Any) -> float | None:
     if model.price is not None:
         return model.price.of(usage)
     cost = (getattr(response, "_hidden_params", None) or {}).get("response_cost")
-    return float(cost) if isinstance(cost, (int, float)) else None
+    # A bound in dollars holds only as long as nothing is subtracted and every sum is a number.
+    return float(cost) if isinstance(cost, (int, float)) and math.isfinite(cost) and cost >= 0 else None
 
 
 def _usage(response: Any) -> Usage:
     usage = getattr(response, "usage", None)
     return Usage(
-        prompt_tokens=getattr(usage, "prompt_tokens", None) or 0,
-        completion_tokens=getattr(usage, "completion_tokens", None) or 0,
+        prompt_tokens=_count(getattr(usage, "prompt_tokens", None)),
+        completion_tokens=_count(getattr(usage, "completion_tokens", None)),
     )
+
+
+def _count(tokens: Any) -> int:
+    """Return a number of tokens; one that cannot be is none, as where the provider does not say."""
+    return tokens if type(tokens) is int and 0 <= tokens <= MOST_TOKENS else 0
 
 
 def _end(choice: Any) -> tuple[str, Ending]:
@@ -121,9 +131,16 @@ def _text(content: Any) -> str:
     return content if isinstance(content, str) else ""
 
 
+def _words(value: Any) -> str:
+    """Return text as it is, and of anything else what JSON makes of it."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str) if value else ""
+
+
 def _hidden_tokens(response: Any) -> int:
     details = getattr(getattr(response, "usage", None), "completion_tokens_details", None)
-    return getattr(details, "reasoning_tokens", None) or 0
+    return _count(getattr(details, "reasoning_tokens", None))
 
 
 def _asked_for_thoughts(call: Call) -> bool:

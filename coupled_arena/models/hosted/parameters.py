@@ -9,7 +9,7 @@ from typing import Any
 
 from coupled_arena.models.calls import ANY_OBJECT, Call, Message
 from coupled_arena.models.hosted.exceptions import class_of
-from coupled_arena.models.hosted.said import said_by, status_of
+from coupled_arena.models.hosted.said import read_of, said_by, status_of
 
 OPTIONAL = ("temperature", "top_p", "top_k", "min_p", "seed", "stop", "response_format", "tool_choice")
 """Settings that are left out for a model that does not take them."""
@@ -98,7 +98,7 @@ def refused_setting(error: BaseException, sent: Collection[str]) -> str | None:
     if said.parameter in OPTIONAL:
         return said.parameter if said.parameter in sent else None
     # Some servers name it beside their words (`"loc": ["body", "top_k"]`).
-    for text in (said.words, str(error)):
+    for text in (said.words, read_of(error)):
         named = sorted((place, name) for name in OPTIONAL if name in sent and (place := _place(name, text)) >= 0)
         if named:
             return named[-1 if re.search(r"\bboth\b", text) else 0][1]

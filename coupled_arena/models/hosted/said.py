@@ -17,6 +17,9 @@ UNREADABLE = "the answer cannot be read"
 DETAIL_LENGTH = 500
 """Most characters of a provider's words that are kept."""
 
+READ_LENGTH = 8_000
+"""Most characters of a provider's words that are read: a page without end must not hold up all other calls."""
+
 # LiteLLM puts names of classes before the words, up to three of them: its own, the mapped one, the provider's.
 _CLASSES = re.compile(
     r"(?:litellm\.)?(?:\w*(?:Error|Exception)|Timeout)(?: \w*(?:Error|Exception))?(?::| -)\s+(?:Error_str:\s+)?"
@@ -25,8 +28,8 @@ _TRANSPORT = ("httpx", "httpcore", "aiohttp")
 _HTML = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _UNSEEN = re.compile(r"<(script|style|title)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
 _WAIT = re.compile(
-    r"\b(?:retry|again) (?:in|after) (?:(?P<minutes>\d+)m)?(?P<amount>\d+(?:\.\d+)?)\s?(?P<unit>ms|s)|"
-    r"retryDelay\W{1,5}(?P<delay>\d+(?:\.\d+)?)s",
+    r"\b(?:retry|again) (?:in|after) (?:(?P<minutes>\d{1,9})m)?(?P<amount>\d{1,9}(?:\.\d+)?)\s?(?P<unit>ms|s)|"
+    r"retryDelay\W{1,5}(?P<delay>\d{1,9}(?:\.\d+)?)s",
     re.IGNORECASE,
 )
 
@@ -54,7 +57,7 @@ class Said(NamedTuple):
 
 def said_by(error: BaseException) -> Said:
     """Return what the provider said, once and without the names of LiteLLM's classes and its traceback."""
-    text = " ".join(str(error).partition(TRACEBACK)[0].split())
+    text = " ".join(read_of(error).partition(TRACEBACK)[0].split())
     while found := _CLASSES.match(text):
         text = text[found.end() :]
     body = _error_in(getattr(error, "body", None)) or _error_in(_json_in(text))
@@ -88,13 +91,18 @@ def retry_after(error: BaseException) -> float | None:
             seconds = _until(str(stated))
         if seconds is not None:
             return max(0.0, seconds)
-    found = _WAIT.search(str(error))
+    found = _WAIT.search(read_of(error))
     if found is None:
         return None
     if found["delay"]:
         return float(found["delay"])
     amount = float(found["amount"]) / (1000 if found["unit"].lower() == "ms" else 1)
     return 60.0 * int(found["minutes"] or 0) + amount
+
+
+def read_of(error: BaseException) -> str:
+    """Return what an error says, as far as it is read."""
+    return str(error)[:READ_LENGTH]
 
 
 def status_of(error: BaseException) -> int | None:
@@ -173,7 +181,7 @@ def _words_in(body: Mapping[str, Any]) -> str:
 
 
 def _readable(text: str) -> str:
-    text = " ".join(text.split())
+    text = " ".join(text[:READ_LENGTH].split())
     if _HTML.search(text):
         seen = " ".join(_UNSEEN.sub(" ", text).split())
         return f"a web page instead of an answer: {seen}" if seen else "a web page instead of an answer"
@@ -191,5 +199,5 @@ def _number(value: Any) -> float | None:
 def _until(date: str) -> float | None:
     try:
         return email.utils.parsedate_to_datetime(date).timestamp() - time.time()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, OSError):
         return None
