@@ -11,10 +11,11 @@ from typing import Protocol, Self
 from coupled_arena.errors import BudgetReached, ModelError, ModelUnavailable
 from coupled_arena.models.budget import Budget
 from coupled_arena.models.calls import Abilities, Backend, Call, Counts, Memo, Reply, Spent
-from coupled_arena.models.encoding import storable
+from coupled_arena.models.encoding import storable_record
 from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.memo import MemoryMemo
 from coupled_arena.models.model import Kind, Model
+from coupled_arena.models.patience import Patience, answering
 
 ReplyListener = Callable[[Call, Reply, bool], None]
 """Told of every reply: the call, the reply, and whether it came from the memo or was joined."""
@@ -48,7 +49,8 @@ class _Route:
 @dataclass(slots=True)
 class _Flight:
     task: asyncio.Task[Reply]
-    speaker: Speaker | None = None
+    speaker: Speaker | None
+    patience: Patience
     waiters: int = 0
 
     @property
@@ -184,7 +186,13 @@ class Gateway:
         return await self._route(call.model).backend.complete(call)
 
     async def drain(self) -> None:
-        """Wait for the calls in flight, so that what they cost is not lost; their answers are in the memo then."""
+        """Wait for the requests in flight, so that what they cost is not lost; their answers are in the memo then.
+
+        Calls that wait to be sent, or to be sent again, are given up.
+        """
+        for flight in self._flights.values():
+            if flight.patience.idle:
+                flight.task.cancel()
         while flying := self._tasks | self._turns.keys():
             await asyncio.wait(flying)
 
@@ -248,8 +256,10 @@ class Gateway:
             self._afford()
         if why := self.unreachable.get(call.model.name):
             raise ModelUnavailable(f"{call.model.name}: {why}, and this call is not in the memo")
-        task = asyncio.get_running_loop().create_task(self._ask(call, key, asked, route.backend, speaker))
-        flight = self._flights[key] = _Flight(task, speaker)
+        patience = Patience(self._go_on)
+        with answering(patience):
+            task = asyncio.get_running_loop().create_task(self._ask(call, key, asked, route.backend, speaker))
+        flight = self._flights[key] = _Flight(task, speaker, patience)
         if speaker is None:
             self._tasks.add(task)
         else:
@@ -262,9 +272,15 @@ class Gateway:
         spent = self.spent
         # A turn that is made of calls is no call: these are counted themselves.
         turns = sum(speaker.whole for speaker in self._turns.values())
-        flying = spent._replace(calls=spent.calls + len(self._tasks) + turns)
+        self._hold_to(spent._replace(calls=spent.calls + len(self._tasks) + turns))
+
+    def _go_on(self) -> None:
+        """Refuse a further request of a call in flight once a bound is reached."""
+        self._hold_to(self.spent)
+
+    def _hold_to(self, spent: Spent) -> None:
         minutes = 0.0 if self._began is None else (self._clock() - self._began) / 60
-        self.stopped = self.stopped or self.budget.reached(flying, minutes=minutes)
+        self.stopped = self.stopped or self.budget.reached(spent, minutes=minutes)
         if self.stopped:
             raise BudgetReached(f"stopped at budget.{self.stopped}; set a larger one and run it again to go on")
 
@@ -279,7 +295,8 @@ class Gateway:
         flight = self._flights[key]
         try:
             began = self._clock()
-            reply = _encodable(await (speaker or backend).complete(call))
+            # What is stored must be what the run saw, or a resumed run would send other prompts than the first one did.
+            reply = storable_record(await (speaker or backend).complete(call))
             if not flight.whole:
                 return reply
             if not reply.latency:
@@ -341,13 +358,3 @@ def default_backend(
     from coupled_arena.models.hosted.backend import HostedBackend
 
     return HostedBackend(limits=limits, on_wait=on_wait)
-
-
-def _encodable(reply: Reply) -> Reply:
-    # What is stored must be what the run saw, or a resumed run would send other prompts than the first one did.
-    changed = {
-        field: clean
-        for field in ("text", "reasoning", "detail")
-        if (clean := storable(written := getattr(reply, field))) is not written
-    }
-    return reply.model_copy(update=changed) if changed else reply

@@ -20,6 +20,7 @@ from coupled_arena.models.limits.limiter import WORTH_SAYING, Limiter, Place
 from coupled_arena.models.limits.waits import LONGEST_WAIT, backoff
 from coupled_arena.models.litellm_loader import load_litellm
 from coupled_arena.models.masking import masked
+from coupled_arena.models.patience import waiting
 from coupled_arena.records import Usage
 
 LEFT_OUT = "settings that the provider does not take were left out"
@@ -207,7 +208,8 @@ class Asking:
         if seconds >= WORTH_SAYING:
             self._on_wait(seconds, "the provider asks to wait after a fault")
         if seconds > 0:
-            await self._terms.sleep(seconds)
+            with waiting():
+                await self._terms.sleep(seconds)
 
     def _masked(self, words: str) -> str:
         if not words:

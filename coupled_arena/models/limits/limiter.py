@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
 from coupled_arena.models.limits.admission import Admission, Destination, Ticket
 from coupled_arena.models.limits.limit import Limit
+from coupled_arena.models.patience import waiting
 
 WORTH_SAYING = 5.0
 """Seconds from which on a wait is told."""
@@ -96,6 +97,9 @@ class Limiter:
             number: the place in line of its call.
             tokens: how many tokens it is taken to read and write.
             on_wait: told, at most once, when the wait takes five seconds or more: how many at least, and why.
+
+        Raises:
+            BudgetReached: nothing more may be spent.
         """
         ticket = self._admission.join(destination, number, tokens=tokens)
         await self._enter(ticket, on_wait)
@@ -120,15 +124,16 @@ class Limiter:
         if on_wait is not None:
             self._untold.add(ticket)
         try:
-            self._admit()
-            while ticket.sent is None:
-                # Told by the call's own task, so that what a listener raises reaches whoever asked. A call behind the
-                # first of its line waits at least as long as that one.
-                if on_wait is not None and ticket in self._untold and _is_long(ticket, self._time):
-                    self._untold.discard(ticket)
-                    on_wait(*_wait(ticket, self._time))
-                door = self._doors[ticket] = asyncio.get_running_loop().create_future()
-                await door
+            with waiting():
+                self._admit()
+                while ticket.sent is None:
+                    # Told by the call's own task, so that what a listener raises reaches whoever asked. A call behind
+                    # the first of its line waits at least as long as that one.
+                    if on_wait is not None and ticket in self._untold and _is_long(ticket, self._time):
+                        self._untold.discard(ticket)
+                        on_wait(*_wait(ticket, self._time))
+                    door = self._doors[ticket] = asyncio.get_running_loop().create_future()
+                    await door
         except BaseException:
             self._admission.withdraw(ticket)
             self._admit()
