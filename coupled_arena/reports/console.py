@@ -54,6 +54,7 @@ def leaderboard(result: Result) -> RenderableType:
         *(pair.line for pair in settled),
         *(f"intervals of neighbours: {pair.multiplicity}" for pair in settled[:1]),
         dice(result.shared()),
+        *([result.arms.line] if result.arms is not None else []),
     ]
     return Group(table(columns, rows), Text(), *(Text(printable(line)) for line in lines))
 

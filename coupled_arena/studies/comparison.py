@@ -80,16 +80,16 @@ class Comparison:
         if len(names) != 2:
             raise RatingError(f"a comparison is of two models; {result.run} has {len(names)}: {', '.join(names)}")
         a, b = names
-        by_question, by_domain = _grouped(result.battles)
+        by_question, by_domain = _grouped(result.leading)
         domains = tuple(dict.fromkeys(question.domain for question in result.questions))
         jointly = 1 - (1 - LEVEL) / max(1, len(domains))
         return cls(
             a=a,
             b=b,
-            score=_score(result.battles, a, b),
+            score=_score(result.leading, a, b),
             domains=tuple(Domain(domain, _score(by_domain[domain], a, b, jointly)) for domain in domains),
             questions=tuple(Asked(q.id, q.domain, _score(by_question[q.id], a, b).share) for q in result.questions),
-            sides=_sides(result.battles),
+            sides=_sides(result.leading),
             caveats=(*result.caveats, *_caveats(result.tournament, result.battles)),
             result=result,
         )
@@ -97,7 +97,7 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """The answer in one sentence, with its interval and whether it is settled."""
-        return wording.answer(self.score, len(self.result.battles))
+        return wording.answer(self.score, len(self.result.leading))
 
     @property
     def lines(self) -> tuple[str, ...]:

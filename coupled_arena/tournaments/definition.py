@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model_validator
 
+from coupled_arena.coupling.keys import Mode
 from coupled_arena.errors import HERE, ConfigurationError, Problem, RunInterrupted
 from coupled_arena.models.budget import Budget
 from coupled_arena.models.limits.limit import Limit
@@ -184,8 +185,9 @@ class Tournament(Record):
     """Name of a prompt set or path of a TOML file; None is the language's own."""
     schedule: Annotated[Swiss | RoundRobin, BeforeValidator(_as_schedule)] = Swiss()
     """Who meets whom."""
-    coupling: Literal["coupled", "independent", "fresh"] = "coupled"
-    """Whether models share their dice, roll their own, or roll anew for every opponent and side."""
+    coupling: Literal["coupled", "independent", "fresh", "both"] = "coupled"
+    """Whether models share their dice, roll their own, roll anew for every opponent and side, or play every battle in
+    a coupled and in an independent arm, of which the first is rated and the second compared with it."""
     seed: int = Field(default=0, ge=0, lt=10**WORLD_DIGITS)
     """The one number all randomness is derived from."""
     committee: CommitteeRules = CommitteeRules()
@@ -287,6 +289,11 @@ class Tournament(Record):
         """
         refuse_event_loop("tournament.apreflight(...)")
         return asyncio.run(self.apreflight(store, **options))
+
+    @property
+    def arms(self) -> tuple[Mode, ...]:
+        """How the dice are coupled, once for every time a battle is played; the first arm is the one rated."""
+        return ("coupled", "independent") if self.coupling == "both" else (self.coupling,)
 
     @property
     def is_panel(self) -> bool:

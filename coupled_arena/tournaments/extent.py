@@ -21,5 +21,6 @@ def battles_over(tournament: Tournament, known: Sequence[Question] | None) -> tu
     models = len(tournament.models)
     questions = len(tournament.domains) * tournament.questions_per_domain if known is None else len(known)
     each = questions * tournament.battle.replicates * (2 if tournament.battle.sides == "both" else 1)
+    each *= len(tournament.arms)
     rounds = tournament.schedule.length(models)
     return rounds * (models // 2) * each, rounds * each

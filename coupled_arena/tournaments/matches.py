@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from coupled_arena.coupling import noise_key, permutation
+from coupled_arena.coupling.keys import Mode
 from coupled_arena.errors import UNSHOWN
 from coupled_arena.records import Question
 
@@ -29,6 +30,8 @@ class Fixture:
     """Name of the other model."""
     weight: float
     """Weight in the ratings."""
+    arm: Mode = "coupled"
+    """How the dice are coupled."""
 
     @property
     def id(self) -> str:
@@ -39,7 +42,8 @@ class Fixture:
         'r1:sim/ada~b%7Ec:math-1:0'
         """
         a, b, question = (_OF_IDS.sub(_encoded, part) for part in (self.a, self.b, self.question.id))
-        return f"r{self.round}:{a}~{b}:{question}:{self.replicate}"
+        arm = "" if self.arm == "coupled" else f":{self.arm}"
+        return f"r{self.round}:{a}~{b}:{question}:{self.replicate}{arm}"
 
 
 def _encoded(found: re.Match[str]) -> str:
@@ -56,8 +60,9 @@ def fixtures(
     sides: Literal["balanced", "both"],
     replicates: int,
     seed: int,
+    arms: Sequence[Mode] = ("coupled",),
 ) -> tuple[Fixture, ...]:
-    """Return the battles of one match.
+    """Return the battles of one match, all of one arm before those of the next.
 
     With balanced sides each model speaks first on half of the questions of every domain; an odd one is given by a
     seeded permutation, alternating over the domains so that the match as a whole is balanced too. A rematch plays the
@@ -71,7 +76,21 @@ def fixtures(
         sides: `balanced` or `both`.
         replicates: draws of the dice per question.
         seed: the tournament's seed.
+        arms: how the dice are coupled; every battle is played in each.
     """
+    match = _of_one_arm(pair, questions, round_, meeting, sides, replicates, seed)
+    return tuple(replace(fixture, arm=arm) for arm in arms for fixture in match)
+
+
+def _of_one_arm(
+    pair: tuple[str, str],
+    questions: Sequence[Question],
+    round_: int,
+    meeting: int,
+    sides: Literal["balanced", "both"],
+    replicates: int,
+    seed: int,
+) -> tuple[Fixture, ...]:
     x, y = sorted(pair)
     numbers = range(meeting * replicates, (meeting + 1) * replicates)
     if sides == "both":

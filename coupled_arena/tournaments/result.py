@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from coupled_arena.models.calls import Counts, Spent
 from coupled_arena.ratings import RatingInput, Ratings, rate
+from coupled_arena.ratings.arms import Arms, compare_arms
 from coupled_arena.ratings.result import Prior
 from coupled_arena.records import SHARING_ORDER, Battle, Question
 from coupled_arena.tournaments.columns import FRAMES, FrameName
@@ -110,7 +111,21 @@ class Result:
     @property
     def rows(self) -> tuple[Row, ...]:
         """The leaderboard as records, best first."""
-        return rows_of(self.ratings, self.battles)
+        return rows_of(self.ratings, self.leading)
+
+    @property
+    def leading(self) -> tuple[Battle, ...]:
+        """The battles of the arm that is rated: all of them unless there are two."""
+        return leading(self.tournament, self.battles)
+
+    @property
+    def arms(self) -> Arms | None:
+        """How the ratings of the two arms differ; None where there is only one."""
+        arms = self.tournament.arms
+        if len(arms) == 1:
+            return None
+        models = [model.name for model in self.tournament.models]
+        return compare_arms(self.battles, *arms, models=models, prior=PRIOR)
 
     def frame(self, name: FrameName) -> "pd.DataFrame":
         """Return a data frame of the run; any other name is a `ValueError`.
@@ -144,7 +159,7 @@ class Result:
 
     def document(self) -> dict[str, Any]:
         """Return the result as plain data, the same in every execution but for the run's id, the calls and the cost."""
-        settled = self.ratings.settled()
+        settled, arms = self.ratings.settled(), self.arms
         return {
             "run": self.run,
             "leaderboard": [
@@ -172,6 +187,7 @@ class Result:
             "prior": self.ratings.prior,
             "multiplicity": settled[0].multiplicity if settled else None,
             "sharing": self.shared(),
+            "arms": None if arms is None else _arms_document(arms),
             "caveats": list(self.caveats),
         }
 
@@ -186,10 +202,15 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.0f}"
 
 
+def leading(tournament: Tournament, battles: Sequence[Battle]) -> tuple[Battle, ...]:
+    """Return the battles of the arm that is rated."""
+    return tuple(battle for battle in battles if battle.arm == tournament.arms[0])
+
+
 def rated(tournament: Tournament, battles: Sequence[Battle]) -> Ratings:
-    """Rate a tournament's models from its battles; a weak prior keeps undefeated models finite."""
+    """Rate a tournament's models from the battles of its first arm; a weak prior keeps undefeated models finite."""
     names = [model.name for model in tournament.models]
-    return rate(RatingInput.from_battles(battles, models=names), prior=PRIOR)
+    return rate(RatingInput.from_battles(leading(tournament, battles), models=names), prior=PRIOR)
 
 
 def rows_of(ratings: Ratings, battles: Sequence[Battle]) -> tuple[Row, ...]:
@@ -206,6 +227,25 @@ def rows_of(ratings: Ratings, battles: Sequence[Battle]) -> tuple[Row, ...]:
         )
         for rank, name in enumerate(ratings.ranking, 1)
     )
+
+
+def _arms_document(arms: Arms) -> dict[str, Any]:
+    return {
+        "differ": arms.differ,
+        "sentence": arms.line,
+        "pairs": [
+            {
+                "a": change.a,
+                "b": change.b,
+                arms.first: _rounded(change.first),
+                arms.second: _rounded(change.second),
+                "low": _rounded(change.low),
+                "high": _rounded(change.high),
+                "resolved": change.resolved,
+            }
+            for change in arms.changes
+        ],
+    }
 
 
 def _rounded(value: Any) -> Any:

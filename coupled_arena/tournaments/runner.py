@@ -22,7 +22,7 @@ from coupled_arena.tournaments.events import BattleEnded, Event, Listener, Round
 from coupled_arena.tournaments.matches import Fixture, fixtures
 from coupled_arena.tournaments.panels import panel
 from coupled_arena.tournaments.points import points
-from coupled_arena.tournaments.result import Row, rated, rows_of
+from coupled_arena.tournaments.result import Row, leading, rated, rows_of
 from coupled_arena.tournaments.schedules import Pairing, Standings
 from coupled_arena.tournaments.seating import Seating
 
@@ -97,7 +97,7 @@ class Runner:
                 models=names,
                 seed=self.tournament.seed,
                 rounds=tuple(rounds),
-                points=points(names, rounds, battles),
+                points=points(names, rounds, leading(self.tournament, battles)),
                 ratings=None if ratings is None else finite(ratings),
             )
             pairings = tuple(self.tournament.schedule.next_round(standings))
@@ -108,7 +108,7 @@ class Runner:
             rounds.append(pairings)
             ratings = rated(self.tournament, battles)
             if self.keeper is not None:
-                self.keeper.save_ratings(len(rounds), rows_of(ratings, battles))
+                self.keeper.save_ratings(len(rounds), rows_of(ratings, leading(self.tournament, battles)))
         return Played(tuple(battles), ratings if ratings is not None else rated(self.tournament, battles))
 
     async def _round(self, number: int, pairings: Sequence[Pairing], standings: Standings) -> list[Battle]:
@@ -129,6 +129,7 @@ class Runner:
                 sides=rules.sides,
                 replicates=rules.replicates,
                 seed=self.tournament.seed,
+                arms=self.tournament.arms,
             )
             jobs += [(fixture, committee) for fixture in match]
         return await together(self._job(fixture, committee) for fixture, committee in jobs)
@@ -217,7 +218,7 @@ class Runner:
             replicate=fixture.replicate,
             a=fixture.a,
             b=fixture.b,
-            arm=self.tournament.coupling,
+            arm=fixture.arm,
             turns=tuple(turns),
             opinions=tuple(opinions),
             decision=decision,

@@ -35,7 +35,9 @@ class Seating:
         self.tournament = tournament
         self.gateway = gateway
         self.prompts = prompts
-        self.table = DiceTable(tournament.seed, tournament.coupling)
+        self.tables = {arm: DiceTable(tournament.seed, arm) for arm in tournament.arms}
+        # Questions and references are written once for all arms, with dice that no arm changes.
+        self.table = self.tables[tournament.arms[0]]
         self.agents = with_agents(tournament, gateway)
         self._called: dict[str, Model] = {}
 
@@ -101,17 +103,19 @@ class Seating:
         """Return the dice of a step of a battle."""
         script = self.tournament.battle.script
         step, label = script.steps[number - 1], script.labels[number - 1]
-        question, replicate = fixture.question.id, fixture.replicate
+        question, replicate, table = fixture.question.id, fixture.replicate, self.tables[fixture.arm]
         if step.speaker not in DEBATERS:
             model = self.tournament.roles[step.speaker].name
-            return self.table.role(question, replicate, step.speaker, model, label, (fixture.a, fixture.b))
+            return table.role(question, replicate, step.speaker, model, label, (fixture.a, fixture.b))
         side: Side = "A" if step.speaker == "A" else "B"
         own, opponent = (fixture.a, fixture.b) if side == "A" else (fixture.b, fixture.a)
-        return self.table.step(question, replicate, label, own, opponent, side)
+        return table.step(question, replicate, label, own, opponent, side)
 
     def judge_dice(self, fixture: Fixture, judge: str, stage: int, order: Order) -> Dice:
         """Return the dice of an opinion."""
-        return self.table.judge(fixture.question.id, fixture.replicate, judge, stage, order, (fixture.a, fixture.b))
+        return self.tables[fixture.arm].judge(
+            fixture.question.id, fixture.replicate, judge, stage, order, (fixture.a, fixture.b)
+        )
 
 
 def with_agents(tournament: Tournament, gateway: Gateway) -> AgentBackend:
