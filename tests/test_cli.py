@@ -226,3 +226,12 @@ def test_a_budget_that_is_reached_shows_what_there_is_and_exits_1(tmp_path: Path
     )
     (missing,) = json.loads(done.stdout)["caveats"]
     assert missing.endswith("of at most 6 battles were played when budget.calls = 60: 60 made")
+
+
+def test_a_budget_that_ends_before_any_battle_says_how_to_end_one_after_the_other(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(f"{TOML}\n[budget]\ncalls = 5\n", encoding="utf-8")
+    done = arena(tmp_path, "run", "small.toml", "--concurrency", "4")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-2].startswith("no battle ended: up to 4 are played at once; --concurrency 1")
+    alone = arena(tmp_path, "run", "small.toml", "--concurrency", "1")
+    assert "played at once" not in alone.stderr

@@ -286,3 +286,12 @@ def test_a_budget_that_is_spent_leaves_the_comparison_of_what_was_played() -> No
     found = ca.Comparison.of(stop.value.result)
     assert 0 < found.score.battles < 6
     assert "battles were played when budget.calls = 15" in found.caveats[0]
+
+
+def test_where_nothing_was_rated_no_domain_is_listed() -> None:
+    with pytest.raises(BudgetReached) as stop:
+        ca.compare(ADA, BOB, judges=JUDGE, budget={"calls": 1}, **SMALL)
+    found = ca.Comparison.of(stop.value.result)
+    assert len(found.domains) > 1
+    assert found.sentence.endswith("no battle was played.")
+    assert not any("by domain" in line or "could be rated" in line for line in found.lines)

@@ -18,7 +18,7 @@ from coupled_arena.cli.options import (
     StoreOption,
     YesOption,
 )
-from coupled_arena.cli.playing import consent, play, show_preflight
+from coupled_arena.cli.playing import consent, play, say_unfinished, show_preflight
 from coupled_arena.cli.results import require_rated
 from coupled_arena.cli.terminal import complain, out, out_json
 from coupled_arena.errors import BudgetReached, ConfigurationError, Problem
@@ -57,7 +57,13 @@ def compare(
     b: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
     judge: Annotated[list[str], typer.Option("--judge", metavar="MODEL", help="Who judges; repeatable.")],
     questions: Annotated[
-        Path | None, typer.Option("--questions", metavar="FILE", help="JSONL or CSV; the bundled set if left out.")
+        Path | None,
+        typer.Option(
+            "--questions",
+            metavar="FILE",
+            help="JSONL or CSV with `text` and, if you like, `domain`, `reference`, `id`, `language`; "
+            "the bundled set if left out.",
+        ),
     ] = None,
     per_domain: Annotated[
         int | None, typer.Option("--per-domain", min=1, help="Questions in each domain: 5, or all of a file.")
@@ -113,6 +119,7 @@ def compare(
             result = play(tournament, store, WHERE, retry_failed=retry_failed)
         except BudgetReached as stop:
             _show(stop.result, as_json=as_json)
+            say_unfinished(stop.result)
             raise
     found = _show(result, as_json=as_json)
     require_rated(result)

@@ -52,6 +52,7 @@ def run(
         result = play(tournament, store, str(file), retry_failed=retry_failed)
     except BudgetReached as stop:
         write_result(stop.result, as_json=as_json)
+        say_unfinished(stop.result)
         raise
     show_result(result, as_json=as_json)
 
@@ -93,6 +94,13 @@ def play(tournament: "Tournament", store: Path, where: str, *, retry_failed: boo
 
     with Progress(console_of(stderr=True)) as progress:
         return tournament.run(store, listeners=[progress], where=where, retry_failed=retry_failed, preflight=False)
+
+
+def say_unfinished(result: "Result") -> None:
+    """Say how a budget buys whole battles, where it bought none."""
+    at_once = result.tournament.concurrency
+    if not result.battles and at_once > 1:
+        complain(f"no battle ended: up to {at_once} are played at once; --concurrency 1 ends one after the other")
 
 
 def show_preflight(

@@ -67,8 +67,8 @@ def _state(score: Score) -> str:
 
 
 def by_domain(domains: Sequence["Domain"]) -> Iterator[str]:
-    """Yield the score of every domain, where there are several."""
-    if len(domains) < 2:
+    """Yield the score of every domain, where there are several and any battle was rated."""
+    if len(domains) < 2 or all(score.share is None for _, score in domains):
         return
     width = max(len(name) for name, _ in domains)
     yield f"score of {domains[0].score.a} by domain (95 % intervals that hold for all of them together):"
