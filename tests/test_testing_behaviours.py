@@ -69,6 +69,11 @@ class TestWhatIsSaid:
         assert call == {"id": "call_7", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
         assert (answer.content, answer.ending) == (None, "tool_calls")
 
+    def test_is_refused_where_a_tool_call_is_none(self) -> None:
+        call: Any = {"name": "add", "arguments": "{}"}
+        with pytest.raises(ConfigurationError, match=r"tool_calls: must be a behaviours\.ToolCall\(.*, not \{'name'"):
+            behaviours.reply(None, tool_calls=[ToolCall("add"), call])
+
     @pytest.mark.parametrize(
         ("behaviour", "content", "ending"),
         [

@@ -15,6 +15,8 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Any, Literal
 
+from coupled_arena.errors import ConfigurationError, Problem
+
 Break = Literal["reset", "close", "hang"]
 """Ways of giving no answer at all."""
 
@@ -197,7 +199,14 @@ def reply(
         reasoning: reasoning shown as `reasoning_content`.
         reasoning_tokens: tokens of hidden reasoning in the usage; None counts those of `reasoning`.
         tool_calls: tools to be called; the reason of the end is then `tool_calls` unless another one is given.
+
+    Raises:
+        ConfigurationError: one of the tool calls is no `ToolCall`.
     """
+    strangers = [call for call in tool_calls if not isinstance(call, ToolCall)]
+    if strangers:
+        wanted = """must be a behaviours.ToolCall("name", '{"argument": 1}')"""
+        raise ConfigurationError([Problem("reply", "tool_calls", f"{wanted}, not {call!r}") for call in strangers])
     if tool_calls and finish_reason == "stop":
         finish_reason = "tool_calls"
     said = Completion(text, finish_reason, usage, reasoning, reasoning_tokens, tool_calls=tuple(tool_calls))

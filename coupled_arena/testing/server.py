@@ -129,7 +129,7 @@ class Server:
             planned = self._planned(asked, key, wrong)
         except Exception as error:  # noqa: BLE001 (whatever a script raises is told to whoever stops the provider)
             self.fault = self.fault or error
-            words = f"The script of {asked.model} raised {type(error).__name__}."
+            words = f"The script of {asked.model} raised {type(error).__name__}: {error}"
             planned = Plan(Failure(500, words, "server_error", "script_failed"))
         if planned.wait:
             await self.sleep(planned.wait)
