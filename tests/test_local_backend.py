@@ -47,13 +47,13 @@ class _Faulty(FakeEngine):
         fragments(messages, prefix, plain, {})
         return super().render(messages, prefix)
 
-    def evaluate(self, tokens: Sequence[int], start: int) -> Logits:
+    def _evaluate(self, sequence: int, tokens: Sequence[int], start: int) -> Logits:
         self._engines.entered.set()
         if not self._engines.hold.wait(10):
             raise TimeoutError
         if self._engines.fault:
             raise EngineFault(self._engines.fault)
-        return super().evaluate(tokens, start)
+        return super()._evaluate(sequence, tokens, start)
 
 
 @pytest.fixture

@@ -3,14 +3,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coupled_arena.models.local.canonical import CUT, Evaluator, last_cut
-from coupled_arena.models.local.prefixes import PrefixCache
-from tests.local_fixtures import CELL_BYTES, FakeEngine
+from coupled_arena.models.local.canonical import CUT, Prefill, last_cut
+from tests.local_fixtures import CELL_BYTES, FakeEngine, Solo
 
 
-def evaluator(limit: int = 1 << 20) -> tuple[Evaluator, FakeEngine]:
+def evaluator(limit: int = 1 << 20) -> tuple[Solo, FakeEngine]:
     engine = FakeEngine()
-    return Evaluator(engine, PrefixCache(limit, CUT)), engine
+    return Solo(engine, limit), engine
 
 
 def alone(prompt: list[int], reply: list[int]) -> list[bytes]:
@@ -53,17 +52,11 @@ def test_what_was_decoded_is_evaluated_anew_as_a_prompt() -> None:
 
 
 def test_an_abandoned_prompt_leaves_nothing_wrong_behind() -> None:
-    subject, _ = evaluator()
-    pauses = iter([None, None, KeyError("stop"), None, None, None, None])
-
-    def pause() -> None:
-        error = next(pauses)
-        if error is not None:
-            raise error
-
+    subject, engine = evaluator()
     prompt = [2] * (3 * CUT + 3)
-    with pytest.raises(KeyError):
-        subject.prefill(prompt, pause)
+    abandoned = Prefill(engine, subject.prefixes, 0, prompt)
+    for _ in range(2):
+        assert abandoned.advance() is None
     assert len(subject.prefixes) == 0
     assert subject.prefill(prompt).tobytes() == alone(prompt, [])[0]
 

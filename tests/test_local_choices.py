@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from coupled_arena.coupling import choose
-from coupled_arena.models.local.canonical import CUT, Evaluator
+from coupled_arena.models.local.canonical import CUT
 from coupled_arena.models.local.choices import score
-from coupled_arena.models.local.prefixes import PrefixCache
-from tests.local_fixtures import FakeEngine
+from tests.local_fixtures import FakeEngine, Solo
 
 PROMPT = [2, 3, 5] * 30
 CHOICES = ("a", "ab", "abc", "b", "cab", "")
@@ -17,7 +16,7 @@ CHOICES = ("a", "ab", "abc", "b", "cab", "")
 
 def step_logprobs(path: tuple[int, ...]) -> list[float]:
     """Log probability of every token after a path, computed from nothing."""
-    fresh = Evaluator(FakeEngine(), PrefixCache(0, CUT))
+    fresh = Solo(FakeEngine())
     logits = fresh.prefill(PROMPT)
     for token in path:
         logits = fresh.extend(token)
@@ -33,7 +32,12 @@ def reply_logprob(path: tuple[int, ...]) -> float:
 
 
 def scored(choices: tuple[str, ...]) -> list[float]:
-    return score(Evaluator(FakeEngine(), PrefixCache(1 << 20, CUT)), PROMPT, choices)
+    return score_alone(FakeEngine(), choices)
+
+
+def score_alone(engine: FakeEngine, choices: tuple[str, ...]) -> list[float]:
+    solo = Solo(engine)
+    return solo.run(score(engine, solo.prefill(PROMPT), len(PROMPT), choices))
 
 
 def test_every_choice_has_the_probability_that_enumeration_gives_its_canonical_tokens() -> None:
@@ -60,7 +64,7 @@ def test_a_score_depends_neither_on_the_other_choices_nor_on_their_order() -> No
 
 def test_choices_that_begin_alike_share_their_evaluation() -> None:
     engine = FakeEngine()
-    score(Evaluator(engine, PrefixCache(0, CUT)), PROMPT, ("ab", "abc", "abb"))
+    score_alone(engine, ("ab", "abc", "abb"))
     assert engine.portions == [CUT, len(PROMPT) - CUT, 1, 1, 1]
 
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from coupled_arena.models.local.compute import PATIENCE, ComputeQueue
+from coupled_arena.models.local.compute import ComputeQueue
 
 
 class Gate:
@@ -23,38 +23,31 @@ class Gate:
         self._opened.set()
 
 
-def test_the_highest_rank_goes_first_and_equals_in_the_order_of_arrival() -> None:
-    queue, done = ComputeQueue(), list[str]()
+def test_work_is_done_in_the_order_of_its_arrival() -> None:
+    queue, done = ComputeQueue(), list[int]()
     gate = Gate(queue)
-    ranks = {"cold": 0, "warm": 128, "unloaded": -1, "warm too": 128, "cold too": 0}
-    futures = [queue.submit(partial(done.append, name), partial(float, rank)) for name, rank in ranks.items()]
+    futures = [queue.submit(partial(done.append, number)) for number in range(20)]
     gate.open()
     for future in futures:
         future.result(10)
-    assert done == ["warm", "warm too", "cold", "cold too", "unloaded"]
+    assert done == list(range(20))
 
 
-def test_ranks_are_asked_again_before_every_choice() -> None:
+def test_work_that_submits_more_lets_others_in_between() -> None:
     queue, done = ComputeQueue(), list[str]()
     gate = Gate(queue)
-    first = queue.submit(lambda: done.append("first"), lambda: 2.0)
-    slow = queue.submit(lambda: done.append("slow"), lambda: 1.0)
-    warmed = queue.submit(lambda: done.append("warmed by the first"), lambda: 3.0 if done else 0.0)
-    gate.open()
-    for future in (first, slow, warmed):
-        future.result(10)
-    assert done == ["first", "warmed by the first", "slow"]
 
+    def again(name: str, times: int) -> None:
+        done.append(name)
+        if times > 1:
+            queue.submit(partial(again, name, times - 1))
 
-def test_nothing_is_passed_over_for_ever() -> None:
-    queue, done = ComputeQueue(), list[int]()
-    gate = Gate(queue)
-    patient = queue.submit(lambda: done.append(-1), lambda: 0.0)
-    others = [queue.submit(partial(done.append, i), lambda: 1.0) for i in range(PATIENCE + 10)]
+    for name in ("one", "other"):
+        queue.submit(partial(again, name, 3))
     gate.open()
-    for future in (patient, *others):
-        future.result(10)
-    assert done.index(-1) == PATIENCE
+    while queue.submit(lambda: len(done)).result(10) < 6:
+        pass
+    assert done == ["one", "other"] * 3
 
 
 def test_work_is_done_one_at_a_time_away_from_the_caller() -> None:
@@ -77,15 +70,6 @@ def test_an_exception_belongs_to_whoever_waits() -> None:
     with pytest.raises(ZeroDivisionError):
         failing.result(10)
     assert queue.submit(lambda: 7).result(10) == 7
-
-
-def test_a_rank_that_raises_does_not_stop_the_queue() -> None:
-    queue = ComputeQueue()
-    gate = Gate(queue)
-    broken = queue.submit(lambda: "done", lambda: 1 / 0)
-    other = queue.submit(lambda: "done too")
-    gate.open()
-    assert (broken.result(10), other.result(10)) == ("done", "done too")
 
 
 def test_withdrawn_work_is_never_begun() -> None:

@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from coupled_arena.coupling import Sampler, Vocabulary
 from coupled_arena.errors import ModelUnavailable
-from coupled_arena.models.local.canonical import CUT, Evaluator
+from coupled_arena.models.local.canonical import CUT
 from coupled_arena.models.local.prefixes import PrefixCache
+from coupled_arena.models.local.room import Room
 from coupled_arena.models.local.settings import MEBIBYTE
-from coupled_arena.models.local.shelf import Loaded, Shelf
+from coupled_arena.models.local.shelf import Shelf
 from tests.local_fixtures import FakeEngine
 
 SIZES = {Path("small"): 1 * MEBIBYTE, Path("big"): 3 * MEBIBYTE, Path("huge"): 9 * MEBIBYTE, Path("tiny"): MEBIBYTE}
@@ -19,11 +19,9 @@ class Store:
     def __init__(self) -> None:
         self.engines: dict[Path, FakeEngine] = {}
 
-    def load(self, path: Path, charge: int) -> Loaded:
+    def load(self, path: Path, charge: int) -> Room:
         engine = self.engines[path] = FakeEngine()
-        return Loaded(
-            Evaluator(engine, PrefixCache(0, CUT)), Sampler(Vocabulary(engine.names, engine.end_tokens)), charge
-        )
+        return Room(engine, PrefixCache(0, CUT), capacity=4096, charge=charge, joint=True)
 
 
 @pytest.fixture
@@ -63,11 +61,3 @@ def test_a_model_beyond_the_budget_is_refused_and_displaces_nothing(shelf: Shelf
     with pytest.raises(ModelUnavailable, match=r"huge: needs 9 MB .* may take 4 MB; raise COUPLED_ARENA_MEMORY_MB"):
         shelf.get(Path("huge"))
     assert not store.engines[Path("small")].closed
-
-
-def test_clearing_unloads_everything(shelf: Shelf, store: Store) -> None:
-    shelf.get(Path("small"))
-    shelf.get(Path("big"))
-    shelf.clear()
-    assert all(engine.closed for engine in store.engines.values())
-    assert shelf.peek(Path("small")) is None

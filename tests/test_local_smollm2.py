@@ -18,14 +18,13 @@ from coupled_arena.models.calls import Call, Message, Reply
 from coupled_arena.models.local import capi
 from coupled_arena.models.local.backend import LocalBackend
 from coupled_arena.models.local.cache import ModelCache
-from coupled_arena.models.local.canonical import CUT, Evaluator
+from coupled_arena.models.local.canonical import CUT
 from coupled_arena.models.local.choices import score
 from coupled_arena.models.local.llama import LlamaEngine
-from coupled_arena.models.local.prefixes import PrefixCache
 from coupled_arena.models.local.settings import LocalSettings
 from coupled_arena.models.local.threads import ThreadChoice
 from coupled_arena.models.model import Model
-from tests.local_fixtures import write_model
+from tests.local_fixtures import Solo, write_model
 
 pytestmark = pytest.mark.weights
 
@@ -76,7 +75,7 @@ def test_logits_after_a_shared_prefix_are_equal_to_the_last_bit(engine: LlamaEng
     first = engine.tokenize(text + "So it asked again.")
     second = engine.tokenize(text + "So it went home, and nobody was surprised.")
     assert len(first) > 2 * CUT
-    warm, cold = Evaluator(engine, PrefixCache(1 << 26, CUT)), Evaluator(engine, PrefixCache(0, CUT))
+    warm, cold = Solo(engine, 1 << 26), Solo(engine)
     warm.prefill(first)
     shared = warm.prefixes.shared(np.asarray(second[: len(second) // CUT * CUT], dtype=np.int32))
     assert shared >= 2 * CUT
@@ -89,8 +88,8 @@ def test_one_thread_and_two_give_equal_logits(engine: LlamaEngine) -> None:
     other = LlamaEngine(ModelCache().resolve("smollm2-135m"), 256, ThreadChoice(2))
     tokens = engine.tokenize("The sky is blue because")
     try:
-        engine.rewind(0)
-        assert np.array_equal(engine.evaluate(tokens, 0), other.evaluate(tokens, 0))
+        engine.rewind(0, 0)
+        assert np.array_equal(engine.prefill(0, tokens, 0), other.prefill(0, tokens, 0))
     finally:
         other.close()
 
@@ -110,7 +109,7 @@ def test_timing_threads_in_the_middle_of_a_reply_changes_nothing(engine: LlamaEn
     other = LlamaEngine(ModelCache().resolve("smollm2-135m"), 256, Restless(None, 2))
     prompt = engine.tokenize("The sky is blue because the light of the sun " * 8)
     try:
-        calm, restless = (Evaluator(model, PrefixCache(0, CUT)) for model in (engine, other))
+        calm, restless = (Solo(model) for model in (engine, other))
         assert np.array_equal(calm.prefill(prompt), restless.prefill(prompt))
         assert all(np.array_equal(calm.extend(token), restless.extend(token)) for token in (100, 200, 300))
     finally:
@@ -118,14 +117,14 @@ def test_timing_threads_in_the_middle_of_a_reply_changes_nothing(engine: LlamaEn
 
 
 def test_the_likeliest_word_is_a_known_one(engine: LlamaEngine) -> None:
-    engine.rewind(0)
-    logits = engine.evaluate(engine.tokenize("The capital of France is"), 0)
+    engine.rewind(0, 0)
+    logits = engine.prefill(0, engine.tokenize("The capital of France is"), 0)
     assert engine.names[int(np.argmax(logits))] == b" Paris"
 
 
 def llama_tokens(engine: LlamaEngine, text: str) -> list[int]:
     """What llama.cpp makes of a whole rendered chat, control tokens read wherever they stand."""
-    vocabulary, buffer = engine._vocabulary, (ctypes.c_int32 * 4096)()
+    vocabulary, buffer = engine._text.vocabulary, (ctypes.c_int32 * 4096)()
     data = text.encode()
     return buffer[: capi.library().llama_tokenize(vocabulary, data, len(data), buffer, 4096, False, True)]
 
@@ -190,11 +189,12 @@ async def test_a_prompt_beyond_the_context_fails_with_the_numbers(backend: Local
 def test_choices_agree_with_enumeration(engine: LlamaEngine) -> None:
     choices = ("[[A]]", "[[B]]", "[[tie]]", "[[")
     prompt = engine.render([Message("user", "Which is better?")], "Verdict: ")
-    scored = score(Evaluator(engine, PrefixCache(1 << 26, CUT)), prompt, choices)
+    solo = Solo(engine)
+    scored = solo.run(score(engine, solo.prefill(prompt), len(prompt), choices))
 
     @functools.cache
     def law(path: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        alone = Evaluator(engine, PrefixCache(0, CUT))
+        alone = Solo(engine)
         logits = alone.prefill(prompt)
         for token in path:
             logits = alone.extend(token)
@@ -212,7 +212,7 @@ def test_choices_agree_with_enumeration(engine: LlamaEngine) -> None:
 def test_no_other_tokenisation_of_a_label_weighs_more_than_its_canonical_one(engine: LlamaEngine) -> None:
     label = b"[[A]]"
     prompt = engine.render([Message("user", "Say [[A]].")], "Verdict: ")
-    evaluator = Evaluator(engine, PrefixCache(1 << 26, CUT))
+    evaluator = Solo(engine, 1 << 26)
     by_name = {name: token for token, name in enumerate(engine.names) if engine.written[token]}
     paths: list[list[int]] = []
 
@@ -242,7 +242,7 @@ def test_close_variants_share_most_first_tokens(engine: LlamaEngine) -> None:
     keys = [key.to_bytes(16, "little") for key in range(40)]
 
     def firsts(model: LlamaEngine, question: str, shift: int = 0) -> list[int]:
-        logits = Evaluator(model, PrefixCache(0, CUT)).prefill(model.render([Message("user", question)], ""))
+        logits = Solo(model).prefill(model.render([Message("user", question)], ""))
         sampler = Sampler(Vocabulary(model.names, model.end_tokens))
         return [sampler.draw(logits, Sampling(1.0), key, shift).token for key in keys]
 
@@ -287,8 +287,8 @@ def test_a_file_of_an_unknown_architecture_is_one_clear_error(tmp_path: Path) ->
 
 def test_nothing_is_printed(engine: LlamaEngine, capfd: pytest.CaptureFixture[str]) -> None:
     LlamaEngine(ModelCache().resolve("smollm2-135m"), 256, ThreadChoice(1)).close()
-    engine.rewind(0)
-    engine.evaluate([1, 2, 3], 0)
+    engine.rewind(0, 0)
+    engine.prefill(0, [1, 2, 3], 0)
     assert capfd.readouterr() == ("", "")
 
 

@@ -4,9 +4,10 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 from coupled_arena.coupling import Sampling
+from coupled_arena.coupling.alignment import Alignment
 from coupled_arena.models.model import Model
 from coupled_arena.records import Outcome, Record, Sharing, Usage
 
@@ -70,6 +71,10 @@ class Call:
     """Functions the model may call, in OpenAI's form; only for models with `Abilities.tools`."""
     tool_choice: str = ""
     """`auto`, `none`, `required` or the name of a tool; empty leaves it to the provider."""
+    alignment: Alignment = "step"
+    """What places a token in the noise; only for models whose dice are shared."""
+    logprobs: int | None = None
+    """How many alternatives to every token the reply tells, 0 or more; None tells nothing. Local models only."""
 
     def key(self, identity: str) -> bytes:
         """Return the memo key: BLAKE2b-256 of everything that determines the reply.
@@ -93,11 +98,33 @@ class Call:
             parts.append([list(self.tools), self.tool_choice])
         if any(message.extra for message in self.messages):
             parts.append({"extra": [message.extra for message in self.messages]})
+        if self.alignment != "step":
+            parts.append({"alignment": self.alignment})
+        if self.logprobs is not None:
+            parts.append({"logprobs": self.logprobs})
         canonical = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
         # Texts follow as they are, since they are long; their lengths stand before them.
         texts = [content for _, content, _ in self.messages]
         encoded = "".join([canonical, *texts]).encode("utf-8", "surrogatepass")
         return hashlib.blake2b(encoded, digest_size=32).digest()
+
+
+class TokenLogprob(Record):
+    """How likely a model found one token, by its own law: before temperature and filters."""
+
+    token: str
+    """What the token stands for as text; bytes that are no whole characters become U+FFFD."""
+    data: tuple[int, ...]
+    """What it stands for as bytes, 0 .. 255; those of a control token are its name."""
+    logprob: float
+    """Natural logarithm of its probability."""
+    top: tuple["TokenLogprob", ...] = ()
+    """The likeliest tokens in its place, the likeliest first, without alternatives of their own."""
+
+    @classmethod
+    def of(cls, data: bytes, logprob: float, top: "tuple[TokenLogprob, ...]" = ()) -> Self:
+        """Return what is told of a token that stands for these bytes."""
+        return cls(token=data.decode("utf-8", "replace"), data=tuple(data), logprob=logprob, top=top)
 
 
 class Reply(Record):
@@ -117,6 +144,8 @@ class Reply(Record):
     """Hidden reasoning, kept apart and never forwarded."""
     probabilities: dict[str, float] = {}
     """Probability of every choice, where choices were given."""
+    logprobs: tuple[TokenLogprob, ...] = ()
+    """How likely every token was, where that was asked for; with a stop string, up to its last token. Not stored."""
     tool_calls: tuple[ToolCall, ...] = ()
     """Tools the model wants called; the text beside them may be empty."""
     state: dict[str, Any] = {}

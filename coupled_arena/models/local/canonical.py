@@ -1,12 +1,13 @@
-"""Canonical evaluation: logits that depend on the prompt and the reply alone, never on what ran before.
+"""Canonical evaluation: logits that depend on the prompt and the reply alone, never on what runs before or beside it.
 
 Floating-point sums depend on how they are grouped, so the same text evaluated in other portions gives other logits and
 sooner or later another reply. Here every prompt is evaluated alone and in the same portions: cut at multiples of `CUT`
 tokens from its start. Evaluated prefixes are shared at those cuts only. What was evaluated while a reply was written,
-one token at a time, is never reused: the next prompt that contains the reply evaluates it as a prompt.
+one token at a time, is never reused: the next prompt that contains the reply evaluates it as a prompt. Replies are
+written one token at a time, of several sequences together only where the weights are known to give the same logits so.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from coupled_arena.models.local.engine import Engine, Logits
 from coupled_arena.models.local.prefixes import PrefixCache, as_tokens
@@ -24,57 +25,49 @@ def last_cut(length: int) -> int:
     return max(length - 1, 0) // CUT * CUT
 
 
-class Evaluator:
-    """Evaluates prompts and replies of one engine canonically.
+class Prefill:
+    """The evaluation of one prompt, portion by portion, from its longest kept prefix on.
 
     Args:
         engine: the model.
         prefixes: where evaluated prefixes are kept.
+        sequence: the sequence that shall hold the prompt; whatever it holds is forgotten.
+        prompt: tokens, at least one.
     """
 
-    def __init__(self, engine: Engine, prefixes: PrefixCache) -> None:
-        self.engine = engine
-        """The model."""
-        self.prefixes = prefixes
-        """Where evaluated prefixes are kept."""
-        self.length = 0
-        """Tokens the sequence holds now."""
+    def __init__(self, engine: Engine, prefixes: PrefixCache, sequence: int, prompt: Sequence[int]) -> None:
+        self.sequence = sequence
+        """The sequence that shall hold the prompt; may change between portions, when its contents are moved."""
+        self.done = 0
+        """Tokens evaluated so far."""
+        self._engine = engine
+        self._prefixes = prefixes
+        self._prompt = prompt
+        self._end = last_cut(len(prompt))
+        self._begun = False
+        self._new = False
 
-    def prefill(self, prompt: Sequence[int], pause: Callable[[], None] = lambda: None) -> Logits:
-        """Evaluate a prompt of at least one token from its longest kept prefix on, and return what comes next.
+    def advance(self) -> Logits | None:
+        """Evaluate the next portion; return what comes next after the last one, and None before it."""
+        if not self._begun:
+            self._begun = True
+            self._resume()
+        if self.done < self._end:
+            self._evaluate(self._prompt[self.done : self.done + CUT])
+            self._new = True
+            return None
+        if self._new:
+            self._prefixes.add(as_tokens(self._prompt[: self._end]), self._engine.save(self.sequence))
+        return self._evaluate(self._prompt[self._end :])
 
-        `pause` is called between portions and may raise to abandon the prompt; nothing wrong is kept then.
-        """
-        end = last_cut(len(prompt))
-        start = self._resume(prompt[:end])
-        for begin in range(start, end, CUT):
-            pause()
-            self._evaluate(prompt[begin : begin + CUT])
-        if end > start:
-            self.prefixes.add(as_tokens(prompt[:end]), self.engine.save())
-        pause()
-        return self._evaluate(prompt[end:])
-
-    def extend(self, token: int) -> Logits:
-        """Append one token of a reply and return what comes next."""
-        return self._evaluate((token,))
-
-    def rewind(self, length: int) -> None:
-        """Forget all but the first `length` tokens."""
-        self.engine.rewind(length)
-        self.length = length
-
-    def _resume(self, prefix: Sequence[int]) -> int:
-        found = self.prefixes.find(as_tokens(prefix))
-        if found is None:
-            self.rewind(0)
-            return 0
-        snapshot, length = found
-        self.engine.restore(snapshot)
-        self.rewind(length)
-        return length
+    def _resume(self) -> None:
+        found = self._prefixes.find(as_tokens(self._prompt[: self._end]))
+        if found is not None:
+            snapshot, self.done = found
+            self._engine.restore(self.sequence, snapshot)
+        self._engine.rewind(self.sequence, self.done)
 
     def _evaluate(self, tokens: Sequence[int]) -> Logits:
-        logits = self.engine.evaluate(tokens, self.length)
-        self.length += len(tokens)
+        logits = self._engine.prefill(self.sequence, tokens, self.done)
+        self.done += len(tokens)
         return logits

@@ -105,10 +105,8 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         (_pointer, _text, _int32, ctypes.POINTER(_int32), _int32, _flag, _flag),
     ),
     "llama_token_to_piece": (_int32, (_pointer, _int32, _pointer, _int32, _int32, _flag)),
-    "llama_batch_init": (Batch, (_int32, _int32, _int32)),
-    "llama_batch_free": (None, (Batch,)),
     "llama_decode": (_int32, (_pointer, Batch)),
-    "llama_get_logits_ith": (ctypes.POINTER(ctypes.c_float), (_pointer, _int32)),
+    "llama_get_logits_ith": (_pointer, (_pointer, _int32)),
 }
 
 

@@ -1,19 +1,14 @@
 """How likely a model is to answer with each of a few given strings."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from coupled_arena.models.local.canonical import Evaluator
-from coupled_arena.models.local.engine import Logits
+from coupled_arena.models.local.engine import Engine, Logits
+from coupled_arena.models.local.scripts import Script, Step
 
 
-def score(
-    evaluator: Evaluator,
-    prompt: Sequence[int],
-    choices: Sequence[str],
-    pause: Callable[[], None] = lambda: None,
-) -> list[float]:
+def score(engine: Engine, logits: Logits, length: int, choices: Sequence[str]) -> Script[list[float]]:
     """Return the log probability of every choice as the whole reply to a prompt.
 
     A choice is its canonical tokenisation (the tokens the model's own tokenizer gives the string by itself) followed by
@@ -21,35 +16,28 @@ def score(
     the same tokens share their evaluation, which changes nothing: what follows a path depends on the path alone.
 
     Args:
-        evaluator: evaluates the model canonically.
-        prompt: tokens, at least one.
+        engine: tells what tokens a choice has and which tokens are ends.
+        logits: what comes after the prompt.
+        length: tokens of the prompt.
         choices: distinct strings.
-        pause: called before every evaluation; may raise to abandon the work.
 
     Returns:
         Natural logarithms, in the order of the choices.
-
-    Raises:
-        EngineFault: the model cannot be evaluated.
     """
-    engine = evaluator.engine
     ends = sorted(engine.end_tokens)
     paths = [tuple(engine.tokenize(choice)) for choice in choices]
     result = [0.0] * len(paths)
 
-    def descend(indices: Sequence[int], depth: int, logits: Logits, total: float) -> None:
+    def descend(indices: Sequence[int], depth: int, logits: Logits, total: float) -> Script[None]:
         row = logits.astype(np.float64)
         row -= np.logaddexp.reduce(row)
         for index in indices:
             if len(paths[index]) == depth:
                 result[index] = total + float(np.logaddexp.reduce(row[ends]))
-        length = evaluator.length
         for token in sorted({paths[index][depth] for index in indices if len(paths[index]) > depth}):
             below = [index for index in indices if paths[index][depth : depth + 1] == (token,)]
-            pause()
-            logits = evaluator.extend(token)
-            descend(below, depth + 1, logits, total + float(row[token]))
-            evaluator.rewind(length)
+            following = yield Step(token, length + depth)
+            yield from descend(below, depth + 1, following, total + float(row[token]))
 
-    descend(range(len(paths)), 0, evaluator.prefill(prompt, pause), 0.0)
+    yield from descend(range(len(paths)), 0, logits, 0.0)
     return result

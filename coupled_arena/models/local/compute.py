@@ -1,11 +1,11 @@
 """The queue in front of the engines: one piece of work at a time in this process.
 
-Engines work in a thread of their own, so that an event loop is never blocked. Of the pieces that wait, the one that can
-reuse most goes first; replies do not depend on the order.
+Engines work in a thread of their own, so that an event loop is never blocked. Pieces are short, a step of a batch or
+the loading of a model, so that whoever shares the queue takes turns.
 """
 
-import math
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -13,16 +13,11 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-PATIENCE = 64
-"""A piece of work that was passed over this often goes next."""
-
 
 @dataclass(slots=True)
 class _Piece:
     work: Callable[[], Any]
-    rank: Callable[[], float]
     future: Future[Any] = field(default_factory=Future)
-    passed: int = 0
 
 
 class ComputeQueue:
@@ -30,21 +25,19 @@ class ComputeQueue:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: list[_Piece] = []
+        self._waiting: deque[_Piece] = deque()
         self._busy = False
 
-    def submit(self, work: Callable[[], T], rank: Callable[[], float] = lambda: 0.0) -> "Future[T]":
-        """Have a piece of work done.
+    def submit(self, work: Callable[[], T]) -> "Future[T]":
+        """Have a piece of work done, after all that were submitted before.
 
         Args:
-            work: what to do; its result or exception becomes the future's.
-            rank: asked in the working thread before every choice of what to do next; the highest goes first, equals in
-                the order of their arrival. Work whose rank raises goes first too, and shows what is wrong.
+            work: what to do; its result or exception becomes the future's. It may submit more.
 
         Returns:
             A future; cancelling it withdraws work that has not begun.
         """
-        piece = _Piece(work, rank)
+        piece = _Piece(work)
         with self._lock:
             self._waiting.append(piece)
             if not self._busy:
@@ -65,26 +58,10 @@ class ComputeQueue:
 
     def _next(self) -> _Piece | None:
         with self._lock:
-            waiting = list(self._waiting)
-            if not waiting:
+            if not self._waiting:
                 self._busy = False
                 return None
-        # Outside the lock, since a rank may take a while and must not hold up the event loop.
-        best = next((piece for piece in waiting if piece.passed >= PATIENCE), None)
-        if best is None:
-            best = waiting[0] if len(waiting) == 1 else max(waiting, key=_rank)
-        with self._lock:
-            self._waiting.remove(best)
-        for piece in waiting[: waiting.index(best)]:
-            piece.passed += 1
-        return best
-
-
-def _rank(piece: _Piece) -> float:
-    try:
-        return piece.rank()
-    except Exception:  # noqa: BLE001 - the queue serves everybody, and must outlive one caller's mistake
-        return math.inf
+            return self._waiting.popleft()
 
 
 QUEUE = ComputeQueue()

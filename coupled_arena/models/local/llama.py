@@ -1,4 +1,4 @@
-"""A model in llama.cpp: one model, one context, one sequence."""
+"""A model in llama.cpp: one model, one context, a few sequences with a stream of key-value cells each."""
 
 import ctypes
 import os
@@ -11,15 +11,21 @@ import numpy as np
 
 from coupled_arena.errors import EngineFault, ModelUnavailable
 from coupled_arena.models.calls import Message
-from coupled_arena.models.local import capi, chat
+from coupled_arena.models.local import capi
 from coupled_arena.models.local.canonical import CUT
 from coupled_arena.models.local.engine import Logits, Snapshot
+from coupled_arena.models.local.llama_text import LlamaText
+from coupled_arena.models.local.shapes import SHORTEST, Shape
 from coupled_arena.models.local.threads import ThreadChoice
 
 COMPUTE = threading.Lock()
 """Held while llama.cpp computes: one evaluation at a time in this process, whichever the model."""
 
-_SEQUENCE = 0
+_WORD, _HEAD = 4, 2
+"""Bytes of a number at the head of a snapshot, and how many numbers stand before that of its streams."""
+
+_ONE_CHUNK = 256
+"""A token that follows fewer than this many has its attention computed in one piece, whatever the threads."""
 
 
 class LlamaEngine:
@@ -27,7 +33,7 @@ class LlamaEngine:
 
     Args:
         path: the file.
-        context: most tokens the sequence shall hold; a model trained for fewer holds fewer.
+        context: most tokens a sequence shall ever hold; a model trained for fewer holds fewer.
         threads: how many threads to compute with; timed once at loading and again after a stall.
 
     Raises:
@@ -41,15 +47,17 @@ class LlamaEngine:
         self._state: int | None = None
         self._path = path
         self._threads = threads
+        self._stalled = False
+        self._batch = _Batch()
         try:
             with COMPUTE, capi.complaints() as complaints:
                 self._load(context, complaints)
-            self._memory = self._lib.llama_get_memory(self._state)
-            self._batch = self._lib.llama_batch_init(CUT, 0, 1)
-            self._read_vocabulary()
-            self._template = self._lib.llama_model_chat_template(self._model, None)
+            self._open(Shape(1, min(SHORTEST, self.context)))
             self._check()
-            self._measure(0)
+            self._measure(0, 0)
+        except EngineFault as error:
+            self.close()
+            raise ModelUnavailable(str(error)) from error
         except BaseException:
             self.close()
             raise
@@ -67,157 +75,204 @@ class LlamaEngine:
         if unfit:
             raise ModelUnavailable(f"{self._path}: is a model of the kind {unfit[0]}; only causal decoders are played")
         trained = lib.llama_model_n_ctx_train(self._model)
-        parameters = lib.llama_context_default_params()
-        for index, value in enumerate((min(context, trained) if trained > 0 else context, CUT, CUT, 1)):
-            parameters.words[index] = value
-        self._state = lib.llama_init_from_model(self._model, parameters)
-        if not self._state:
-            raise ModelUnavailable(f"{self._path}: llama.cpp cannot make a context: {_reason(complaints)}")
-        self.context = min(lib.llama_n_ctx_seq(self._state), parameters.words[0])
+        self.context = min(context, trained) if trained > 0 else context
+        self._text = LlamaText(self._path, self._model)
+        self.names, self.written, self.end_tokens = self._text.names, self._text.written, self._text.end_tokens
 
-    def _read_vocabulary(self) -> None:
+    def _open(self, shape: Shape) -> None:
+        """Make a context of this shape; the one there was is gone."""
         lib = self._lib
-        self._vocabulary = lib.llama_model_get_vocab(self._model)
-        size = lib.llama_vocab_n_tokens(self._vocabulary)
-        self.end_tokens = frozenset(t for t in range(size) if lib.llama_vocab_is_eog(self._vocabulary, t))
-        self.names: Sequence[bytes] = [self._piece(token) for token in range(size)]
-        control = [lib.llama_vocab_is_control(self._vocabulary, token) for token in range(size)]
-        self.written: Sequence[bytes] = [b"" if control[token] else name for token, name in enumerate(self.names)]
-        self._controls = {
-            lib.llama_vocab_get_text(self._vocabulary, token).decode("utf-8", "replace"): token
-            for token in range(size)
-            if control[token]
-        }
-        self._controls.pop("", None)
-
-    def _piece(self, token: int) -> bytes:
-        room = 64
-        while True:
-            buffer = ctypes.create_string_buffer(room)
-            length = self._lib.llama_token_to_piece(self._vocabulary, token, buffer, room, 0, True)
-            if length >= 0:
-                return buffer.raw[:length]
-            room = -length
+        with COMPUTE, capi.complaints() as complaints:
+            if self._state:
+                lib.llama_free(self._state)
+            parameters = lib.llama_context_default_params()
+            # With a stream for each sequence, which is the default, no sequence's logits depend on another's cells.
+            for index, value in enumerate((shape.width * shape.length, CUT, CUT, shape.width)):
+                parameters.words[index] = value
+            self._state = lib.llama_init_from_model(self._model, parameters)
+            if not self._state or lib.llama_n_ctx_seq(self._state) < shape.length:
+                raise EngineFault(
+                    f"{self._path}: llama.cpp cannot make a context of {shape.width} x {shape.length} tokens: "
+                    f"{_reason(complaints)}"
+                )
+            self._memory = lib.llama_get_memory(self._state)
+            self._rows: dict[int, Logits] = {}
+        self.shape = shape
 
     def tokenize(self, text: str) -> list[int]:
         """Return the tokens of a plain text; nothing in it is read as a control token."""
-        data = text.encode("utf-8", "replace")
-        room = len(data) + 8
-        while True:
-            buffer = (ctypes.c_int32 * room)()
-            count = self._lib.llama_tokenize(self._vocabulary, data, len(data), buffer, room, False, False)
-            if count >= 0:
-                return buffer[:count]
-            if -count <= room:
-                raise EngineFault(f"{self._path}: a text of {len(data)} bytes cannot be tokenised")
-            room = -count
+        return self._text.tokenize(text)
 
     def render(self, messages: Sequence[Message], prefix: str) -> list[int]:
         """Return the tokens of a chat that ends where the model's next reply, begun with `prefix`, goes on.
-
-        The template is the file's own as far as llama.cpp knows it: a system message that a template would add of its
-        own accord is not added.
 
         Raises:
             ModelUnavailable: llama.cpp does not know the file's template.
             ConfigurationError: a message has an unknown role.
         """
-        template = self._apply if self._template else chat.plain
-        tokens: list[int] = []
-        if self._lib.llama_vocab_get_add_bos(self._vocabulary):
-            tokens.append(self._lib.llama_vocab_bos(self._vocabulary))
-        for part in chat.fragments(messages, prefix, template, self._controls):
-            if isinstance(part, str):
-                tokens += self.tokenize(part)
-            elif tokens != [part]:
-                # A template that writes the beginning of the text itself would otherwise write it twice.
-                tokens.append(part)
-        return tokens
+        return self._text.render(messages, prefix)
 
-    def _apply(self, messages: Sequence[Message]) -> str:
-        array = (capi.ChatMessage * len(messages))()
-        encoded = [(message.role.encode(), message.content.encode("utf-8", "replace")) for message in messages]
-        for slot, (role, content) in zip(array, encoded, strict=True):
-            slot.role, slot.content = role, content
-        room = 1024 + 2 * sum(len(role) + len(content) for role, content in encoded)
-        while True:
-            buffer = ctypes.create_string_buffer(room)
-            length = self._lib.llama_chat_apply_template(self._template, array, len(messages), True, buffer, room)
-            if length < 0:
-                raise ModelUnavailable(f"{self._path}: llama.cpp does not know its chat template; use another file")
-            if length <= room:
-                return buffer.raw[:length].decode("utf-8", "replace")
-            room = length
+    def prefill(self, sequence: int, tokens: Sequence[int], start: int) -> Logits:
+        """Append at most `CUT` tokens to a sequence, which holds `start` tokens; return what comes next."""
+        count = len(tokens)
+        self._settle(sequence, start)
+        self._batch.fill(tokens, range(start, start + count), sequence, last_only=True)
+        self._evaluate(count, "prefill" if count == CUT else "", divided=count == 1 and start >= _ONE_CHUNK)
+        return self._row(count - 1)
 
-    def evaluate(self, tokens: Sequence[int], start: int) -> Logits:
-        """Append at most `CUT` tokens to the sequence, which holds `start` tokens; return what comes next."""
-        began = time.perf_counter()
-        logits = self._decode(tokens, start, self._threads.threads)
-        kind = "decode" if len(tokens) == 1 else "prefill" if len(tokens) == CUT else ""
-        if kind and self._threads.stalled(kind, time.perf_counter() - began) and start + len(tokens) < self.context:
-            self._measure(start + len(tokens))
-        return logits
+    def decode(self, sequences: Sequence[int], tokens: Sequence[int], starts: Sequence[int]) -> Sequence[Logits]:
+        """Append one token to each of at most `CUT` sequences; return what comes next in each."""
+        count = len(sequences)
+        self._settle(sequences[0], starts[0])
+        self._batch.fill(tokens, starts, sequences, last_only=False)
+        self._evaluate(count, f"decode {count}", divided=_divided(sequences, starts))
+        return [self._row(index) for index in range(count)]
 
-    def _measure(self, length: int) -> None:
-        def step(threads: int) -> None:
-            self._decode((0,), length, threads)
-            self.rewind(length)
-
-        self._threads.measure(step)
-
-    def _check(self) -> None:
-        if not np.isfinite(self._decode((0,), 0, 1)).all():
-            raise ModelUnavailable(f"{self._path}: its logits are not numbers; fetch or copy the file again")
-        self.rewind(0)
-
-    def _decode(self, tokens: Sequence[int], start: int, threads: int) -> Logits:
-        batch, last = self._batch, len(tokens) - 1
-        batch.n_tokens = len(tokens)
-        for index, token in enumerate(tokens):
-            batch.token[index] = token
-            batch.pos[index] = start + index
-            batch.n_seq_id[index] = 1
-            batch.seq_id[index][0] = _SEQUENCE
-            batch.logits[index] = index == last
-        with COMPUTE:
-            self._lib.llama_set_n_threads(self._state, threads, threads)
-            status = self._lib.llama_decode(self._state, batch)
-            if status:
-                raise EngineFault(f"{self._path}: llama.cpp could not evaluate {len(tokens)} tokens (status {status})")
-            row = self._lib.llama_get_logits_ith(self._state, -1)
-        # The row belongs to llama.cpp and is overwritten by its next evaluation.
-        return np.ctypeslib.as_array(row, (len(self.names),)).copy()
-
-    def rewind(self, length: int) -> None:
-        """Forget all but the first `length` tokens of the sequence."""
-        if not self._lib.llama_memory_seq_rm(self._memory, _SEQUENCE, length, -1):
+    def rewind(self, sequence: int, length: int) -> None:
+        """Forget all but the first `length` tokens of a sequence."""
+        if not self._lib.llama_memory_seq_rm(self._memory, sequence, length, -1):
             raise EngineFault(f"{self._path}: llama.cpp could not cut a sequence back to {length} tokens")
 
-    def save(self) -> Snapshot:
-        """Return the state of the sequence."""
-        size = self._lib.llama_state_seq_get_size(self._state, _SEQUENCE)
+    def save(self, sequence: int) -> Snapshot:
+        """Return the state of a sequence."""
+        size = self._lib.llama_state_seq_get_size(self._state, sequence)
         snapshot = np.empty(size, dtype=np.uint8)
-        if self._lib.llama_state_seq_get_data(self._state, snapshot.ctypes.data, size, _SEQUENCE) != size:
+        if self._lib.llama_state_seq_get_data(self._state, snapshot.ctypes.data, size, sequence) != size:
             raise EngineFault(f"{self._path}: llama.cpp could not save a sequence")
         return snapshot
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Put the sequence into a saved state, bit for bit."""
+    def restore(self, sequence: int, snapshot: Snapshot) -> None:
+        """Put a sequence into a saved state, bit for bit."""
+        snapshot = _with_streams(snapshot, self.shape.width)
         size = snapshot.nbytes
-        if self._lib.llama_state_seq_set_data(self._state, snapshot.ctypes.data, size, _SEQUENCE) != size:
+        if self._lib.llama_state_seq_set_data(self._state, snapshot.ctypes.data, size, sequence) != size:
             raise EngineFault(f"{self._path}: llama.cpp could not restore a sequence")
+
+    def reshape(self, shape: Shape, kept: Sequence[int]) -> None:
+        """Take another shape; the sequences in `kept` are renumbered from 0 in their order, all others forgotten."""
+        snapshots = [self.save(sequence) for sequence in kept]
+        self._open(shape)
+        for sequence, snapshot in enumerate(snapshots):
+            self.restore(sequence, snapshot)
 
     def close(self) -> None:
         """Let go of the weights; a second call does nothing."""
-        if hasattr(self, "_batch"):
-            self._lib.llama_batch_free(self._batch)
-            del self._batch
         if self._state:
             self._lib.llama_free(self._state)
             self._state = None
         if self._model:
             self._lib.llama_model_free(self._model)
             self._model = None
+
+    def _settle(self, sequence: int, length: int) -> None:
+        """Time the threads afresh if the last evaluation stalled: only now, since it overwrites that one's logits."""
+        if self._stalled:
+            self._measure(sequence, length)
+
+    def _evaluate(self, count: int, kind: str, *, divided: bool) -> None:
+        if divided:
+            self._compute(count, 1)
+            return
+        began = time.perf_counter()
+        self._compute(count, self._threads.threads)
+        self._stalled = bool(kind) and self._threads.stalled(kind, time.perf_counter() - began)
+
+    def _measure(self, sequence: int, length: int) -> None:
+        def step(threads: int) -> None:
+            self._batch.fill((0,), (length,), sequence, last_only=True)
+            self._compute(1, threads)
+            self.rewind(sequence, length)
+
+        self._threads.measure(step)
+        self._stalled = False
+
+    def _check(self) -> None:
+        self._batch.fill((0,), (0,), 0, last_only=True)
+        self._compute(1, 1)
+        if not np.isfinite(self._row(0)).all():
+            raise ModelUnavailable(f"{self._path}: its logits are not numbers; fetch or copy the file again")
+        self.rewind(0, 0)
+
+    def _compute(self, count: int, threads: int) -> None:
+        self._batch.batch.n_tokens = count
+        with COMPUTE:
+            self._lib.llama_set_n_threads(self._state, threads, threads)
+            status = self._lib.llama_decode(self._state, self._batch.batch)
+        if status:
+            raise EngineFault(f"{self._path}: llama.cpp could not evaluate {count} tokens (status {status})")
+
+    def _row(self, index: int) -> Logits:
+        address = self._lib.llama_get_logits_ith(self._state, index)
+        if not address:
+            raise EngineFault(f"{self._path}: llama.cpp has no logits of token {index}")
+        row = self._rows.get(address)
+        if row is None:
+            # The memory belongs to llama.cpp, which writes every evaluation to the same few places.
+            pointer = ctypes.cast(address, ctypes.POINTER(ctypes.c_float))
+            row = self._rows[address] = np.ctypeslib.as_array(pointer, (len(self.names),))
+        return row
+
+
+class _Batch:
+    """A batch of tokens in arrays of ours, so that filling it is a few assignments."""
+
+    def __init__(self) -> None:
+        self._tokens = np.zeros(CUT, dtype=np.int32)
+        self._positions = np.zeros(CUT, dtype=np.int32)
+        self._counts = np.ones(CUT, dtype=np.int32)
+        self._sequences = np.zeros(CUT, dtype=np.int32)
+        self._wanted = np.zeros(CUT, dtype=np.int8)
+        # One list of sequences for each token, each of length one.
+        places = self._sequences.ctypes.data + self._sequences.itemsize * np.arange(CUT, dtype=np.uintp)
+        self._lists = places.astype(np.uintp)
+
+        integers = (self._tokens, self._positions, self._counts)
+        token, position, counts = (ctypes.cast(a.ctypes.data, ctypes.POINTER(ctypes.c_int32)) for a in integers)
+        lists = ctypes.cast(self._lists.ctypes.data, ctypes.POINTER(ctypes.POINTER(ctypes.c_int32)))
+        wanted = ctypes.cast(self._wanted.ctypes.data, ctypes.POINTER(ctypes.c_int8))
+        self.batch = capi.Batch(0, token, None, position, counts, lists, wanted)
+        """The batch as llama.cpp reads it; `n_tokens` is set by whoever evaluates it."""
+
+    def fill(
+        self, tokens: Sequence[int], positions: Sequence[int], sequences: Sequence[int] | int, *, last_only: bool
+    ) -> None:
+        """Put tokens in; logits are wanted of all of them, or of the last one only."""
+        count = len(tokens)
+        self._tokens[:count] = tokens
+        self._positions[:count] = positions
+        self._sequences[:count] = sequences
+        self._wanted[:count] = not last_only
+        self._wanted[count - 1] = 1
+
+
+def _divided(sequences: Sequence[int], starts: Sequence[int]) -> bool:
+    """Return whether llama.cpp would divide any attention among the threads, so that logits depended on their number.
+
+    It does so for a token that is evaluated with no adjacent sequence's beside it and follows many others.
+    """
+    last = len(sequences) - 1
+    return any(
+        start >= _ONE_CHUNK
+        and (index == 0 or sequences[index - 1] != sequence - 1)
+        and (index == last or sequences[index + 1] != sequence + 1)
+        for index, (sequence, start) in enumerate(zip(sequences, starts, strict=True))
+    )
+
+
+def _with_streams(snapshot: Snapshot, streams: int) -> Snapshot:
+    """Return a snapshot as a context with so many streams reads it.
+
+    After two words of its own it holds the number of streams of the context that wrote it. For each follows its number
+    of cells, which is not 0 for one stream only, and there the cells themselves.
+    """
+    words = snapshot[: len(snapshot) // _WORD * _WORD].view(np.uint32)
+    written = int(words[_HEAD])
+    if written == streams:
+        return snapshot
+    before = int(np.flatnonzero(words[_HEAD + 1 : _HEAD + 1 + written])[0])
+    cells = snapshot[_WORD * (_HEAD + 1 + before) : len(snapshot) - _WORD * (written - 1 - before)]
+    head = np.array([*words[:_HEAD], streams], dtype=np.uint32).view(np.uint8)
+    return np.concatenate((head, cells, np.zeros(_WORD * (streams - 1), dtype=np.uint8)))
 
 
 def _reason(complaints: list[str]) -> str:
