@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from coupled_arena.config import load
     from coupled_arena.errors import (
         ArenaError,
+        BudgetReached,
         CallFailed,
         ConfigurationError,
         ConversationError,
@@ -54,6 +55,7 @@ _HOMES = {
     "config": ("load",),
     "errors": (
         "ArenaError",
+        "BudgetReached",
         "CallFailed",
         "ConfigurationError",
         "ConversationError",
@@ -84,6 +86,7 @@ __all__ = [
     "ArenaError",
     "Battle",
     "BattleRules",
+    "BudgetReached",
     "CallFailed",
     "CommitteeRules",
     "Comparison",

@@ -51,9 +51,9 @@ def test_two_hosted_models_are_compared_from_a_new_folder(tmp_path: Path, enviro
     assert (board["run"], board["settled"][0]["resolved"]) == (found["run"], found["settled"])
 
 
-def test_nothing_is_asked_of_hosted_models_without_consent(tmp_path: Path, environment: dict[str, str]) -> None:
-    done = arena(tmp_path, "compare", *HOSTED, **environment)
-    assert done.returncode == 2
+def test_nothing_is_asked_of_hosted_models_without_consent(compare: Compare, tmp_path: Path) -> None:
+    done = compare(*HOSTED)
+    assert done.exit_code == 2
     assert done.stderr.splitlines()[-1].endswith("say --yes to go on")
     assert not (tmp_path / "coupled-arena.db").exists()
 
