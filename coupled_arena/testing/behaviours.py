@@ -203,7 +203,8 @@ def reply(
     Raises:
         ConfigurationError: one of the tool calls is no `ToolCall`.
     """
-    strangers = [call for call in tool_calls if not isinstance(call, ToolCall)]
+    given: Sequence[object] = tool_calls
+    strangers = [call for call in given if not isinstance(call, ToolCall)]
     if strangers:
         wanted = """must be a behaviours.ToolCall("name", '{"argument": 1}')"""
         raise ConfigurationError([Problem("reply", "tool_calls", f"{wanted}, not {call!r}") for call in strangers])
