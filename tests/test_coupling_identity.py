@@ -2,7 +2,7 @@
 
 import pytest
 
-from coupled_arena.coupling import Vocabulary, token_identity
+from coupled_arena.coupling import Vocabulary, shared_tokens, token_identity
 from coupled_arena.errors import ConfigurationError
 
 
@@ -57,3 +57,16 @@ def test_an_end_token_outside_the_vocabulary_is_refused(end: int) -> None:
 def test_an_empty_vocabulary_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="at least one token"):
         Vocabulary([], end_tokens=[])
+
+
+def test_two_vocabularies_without_a_common_token_share_nothing_but_the_end() -> None:
+    one, other = Vocabulary([b"a", b"</s>"], end_tokens=[1]), Vocabulary([b"<eos>", b"b"], end_tokens=[0])
+    assert shared_tokens(one, other) == 0
+    assert one.identities[1] == other.identities[0]
+
+
+def test_shared_tokens_are_counted_with_their_duplicates() -> None:
+    one = Vocabulary([b"a", b"a", b"b", b"</s>", b"c"], end_tokens=[3])
+    other = Vocabulary([b"c", b"a", b"x", b"a", b"a"], end_tokens=[])
+    assert shared_tokens(one, other) == shared_tokens(other, one) == 3
+    assert shared_tokens(one, one) == 4
