@@ -119,10 +119,10 @@ class Gateway:
         """What earlier executions of the run have paid for."""
         self.unreachable: dict[str, str] = {}
         """Why models cannot be asked, by name; known to matter only for a call that is not in the memo."""
-        self._limits = dict(limits or {})
-        self._began = None if self.budget.minutes is None else clock()
         self.stopped = ""
         """Which bound of the budget was reached, once one is."""
+        self._limits = dict(limits or {})
+        self._began = None if self.budget.minutes is None else clock()
         self._backends: dict[Kind, Backend] = dict(backends or {})
         self._clock = clock
         self._routes: dict[Model, _Route] = {}
