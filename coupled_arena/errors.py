@@ -38,6 +38,10 @@ UNSHOWN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud8
 class ArenaError(Exception):
     """Root of everything the library raises on purpose."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let an error cross to another process as it is, whatever its class is made from."""
+        return _restored, (type(self), self.args, self.__dict__)
+
 
 HERE = "Tournament"
 """Where a problem is when the definition came from no file."""
@@ -139,3 +143,10 @@ class RunNotFound(StoreError):
 
 class RatingError(ArenaError):
     """The battles cannot be rated as they are (a model against itself, one row twice)."""
+
+
+def _restored(kind: type[ArenaError], args: tuple[Any, ...], state: dict[str, Any]) -> ArenaError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error

@@ -51,3 +51,8 @@ def test_values_of_key_variables_are_masked_wherever_they_stand(monkeypatch: pyt
 )
 def test_what_looks_like_a_secret_is_masked(words: str, seen: str) -> None:
     assert masked(words) == seen
+
+
+def test_secrets_in_options_are_masked_however_deep_they_lie() -> None:
+    options = {"headers": [{"x-api-key": "deep-in-a-list"}, {"more": {"token": "deeper-still"}}]}
+    assert masked("deep-in-a-list and deeper-still", options=options) == "*** and ***"

@@ -17,7 +17,9 @@ RetryOption = Annotated[bool, typer.Option("--retry-failed", help="Ask again wha
 ConcurrencyOption = Annotated[
     int | None, typer.Option("--concurrency", min=1, help="Battles in flight; never changes a result.")
 ]
+MOST_USD = 1_000_000_000
+"""Most US dollars of a budget: without a bound the option would take infinity."""
 YesOption = Annotated[bool, typer.Option("--yes", help="Spend without being asked.")]
 BudgetOption = Annotated[
-    float | None, typer.Option("--budget-usd", min=0, help="Stop when this many US dollars are spent.")
+    float | None, typer.Option("--budget-usd", min=0, max=MOST_USD, help="Stop when this many US dollars are spent.")
 ]

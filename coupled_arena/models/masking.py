@@ -85,9 +85,13 @@ def _address(text: str) -> str:
     return _ADDRESS_KEY.sub(lambda found: f"{found[1]}={MASK}", _ADDRESS_USER.sub(MASK, text))
 
 
-def _secrets_in(settings: Mapping[str, Any]) -> Iterator[str]:
-    for name, value in settings.items():
-        if isinstance(value, Mapping):
+def _secrets_in(settings: Any) -> Iterator[str]:
+    if isinstance(settings, Mapping):
+        for name, value in settings.items():
+            if isinstance(value, str) and names_secret(name):
+                yield value.removeprefix("Bearer ")
+            else:
+                yield from _secrets_in(value)
+    elif isinstance(settings, (list, tuple)):
+        for value in settings:
             yield from _secrets_in(value)
-        elif isinstance(value, str) and names_secret(name):
-            yield value.removeprefix("Bearer ")
