@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coupled_arena.models.limits.admission import Admission, Destination, Ticket
-from coupled_arena.models.limits.gates import Load, Quota
+from coupled_arena.models.limits.gates import Need, Quota
 from coupled_arena.models.limits.lanes import REFUSED, Lane
 from coupled_arena.models.limits.limit import Limit, patterns_for
 from coupled_arena.models.limits.windows import SPAN
@@ -80,7 +80,7 @@ def test_why_a_request_is_held_up_names_the_limit() -> None:
     quota = Quota("openai/*", Limit(tokens_per_minute=10, requests_per_minute=5, concurrency=1))
     quota.enter(0.0, 10)
     assert quota.why(1.0, 1) == "tokens_per_minute = 10 of openai/*"
-    assert quota.opens(61.0, 1, Load()) == math.inf
+    assert quota.opens(61.0, 1, Need()) == math.inf
     assert quota.why(61.0, 1) == "the limits of openai/*"
     assert Lane().why(0.0) == REFUSED
 

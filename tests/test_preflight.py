@@ -15,7 +15,7 @@ from coupled_arena.models.model import Model
 from coupled_arena.prompts import load_prompts
 from coupled_arena.reports.preflight import preflight_table
 from coupled_arena.tournaments.demo import local_demo, simulated_demo
-from coupled_arena.tournaments.preflight.asks import places
+from coupled_arena.tournaments.preflight.asks import duties
 from coupled_arena.tournaments.preflight.contexts import context_of, too_long
 from coupled_arena.tournaments.preflight.outlook import CastModel, Preflight
 from coupled_arena.tournaments.seating import Seating
@@ -144,7 +144,7 @@ def test_the_demo_of_local_models_fits(context: int) -> None:
     gateway = Gateway(backends={"local": ScriptedBackend(lambda call: "", able)})
     tournament = local_demo()
     seating = Seating(tournament, gateway, load_prompts(tournament.prompt_set))
-    found = list(too_long(tournament, gateway, places(seating)))
+    found = list(too_long(tournament, gateway, duties(seating)))
     assert bool(found) == (context == 1024)
     assert simulated_demo().preflight().battles == 72
 

@@ -20,7 +20,7 @@ from coupled_arena.records import Question, Usage
 from coupled_arena.testing import tokens
 from coupled_arena.tournaments.events import CallAnswered, Event
 from coupled_arena.tournaments.extent import battles_of
-from coupled_arena.tournaments.preflight.asks import LABEL_TOKENS, places
+from coupled_arena.tournaments.preflight.asks import LABEL_TOKENS, duties
 from coupled_arena.tournaments.preflight.checks import check
 from coupled_arena.tournaments.preflight.estimate import Spending, estimate
 from coupled_arena.tournaments.seating import Seating
@@ -76,7 +76,7 @@ def estimated(tournament: ca.Tournament) -> tuple[tuple[Spending, ...], int]:
     """Check a definition and return what it will ask of every model, and how many battles it has at most."""
     gateway = Gateway()
     check(tournament, gateway)
-    return estimate(places(Seating(tournament, gateway, load_prompts(tournament.prompt_set))), price_of), battles_of(
+    return estimate(duties(Seating(tournament, gateway, load_prompts(tournament.prompt_set))), price_of), battles_of(
         tournament
     )[0]
 
@@ -166,7 +166,7 @@ def scripted(able: Abilities, **changes: Any) -> tuple[ca.Tournament, ScriptedBa
 
 def spending_of(tournament: ca.Tournament, backend: ScriptedBackend, price: Any = None) -> dict[str, Spending]:
     seating = Seating(tournament, Gateway(backends={"hosted": backend}), load_prompts("en"))
-    return {line.model: line for line in estimate(places(seating), lambda model: price)}
+    return {line.model: line for line in estimate(duties(seating), lambda model: price)}
 
 
 def test_everything_asked_again_stays_within_the_most() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from coupled_arena.models.limits.gates import Gate, Load, Quota, Share
+from coupled_arena.models.limits.gates import Gate, Need, Quota, Share
 from coupled_arena.models.limits.lanes import Lane
 from coupled_arena.models.limits.limit import Limit, patterns_for
 
@@ -112,7 +112,7 @@ class Admission:
     def admit(self, now: float) -> list[Ticket]:
         """Let in whoever may go; return them in order."""
         admitted: list[Ticket] = []
-        kept: dict[Gate, Load] = {}
+        kept: dict[Gate, Need] = {}
         closed: dict[Gate, float] = {}
         heads = [(ticket.number, place, ticket) for place, ticket in enumerate(self.heads())]
         heapq.heapify(heads)
@@ -157,16 +157,16 @@ class Admission:
                         taken.become(0)
             self.leave(ticket)
 
-    def _passes(self, ticket: Ticket, now: float, kept: dict[Gate, Load], closed: dict[Gate, float]) -> bool:
+    def _passes(self, ticket: Ticket, now: float, kept: dict[Gate, Need], closed: dict[Gate, float]) -> bool:
         """Return whether all gates let a ticket through; if not, keep its place at the one that does not."""
         route = ticket.route
         for place, gate in enumerate(route.gates):
-            opens = max(closed.get(gate, now), gate.opens(now, ticket.tokens, kept.get(gate, Load())))
+            opens = max(closed.get(gate, now), gate.opens(now, ticket.tokens, kept.get(gate, Need())))
             if opens > now:
                 closed[gate] = route.held_until = opens
                 route.held_by = gate
                 self.opens = min(self.opens, opens)
                 for before in route.gates[:place]:
-                    kept[before] = kept.get(before, Load()).plus(ticket.tokens)
+                    kept[before] = kept.get(before, Need()).plus(ticket.tokens)
                 return False
         return True

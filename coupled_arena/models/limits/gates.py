@@ -7,7 +7,7 @@ from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.limits.windows import SlidingWindow, Taken
 
 
-class Load(NamedTuple):
+class Need(NamedTuple):
     """Requests and the tokens they read and write."""
 
     requests: int = 0
@@ -15,9 +15,9 @@ class Load(NamedTuple):
     tokens: int = 0
     """How many tokens."""
 
-    def plus(self, tokens: int) -> "Load":
+    def plus(self, tokens: int) -> "Need":
         """Return this and one more request of so many tokens."""
-        return Load(self.requests + 1, self.tokens + tokens)
+        return Need(self.requests + 1, self.tokens + tokens)
 
 
 class Share(NamedTuple):
@@ -32,7 +32,7 @@ class Share(NamedTuple):
 class Gate(Protocol):
     """One thing that lets requests through or holds them up."""
 
-    def opens(self, now: float, tokens: int, ahead: Load) -> float:
+    def opens(self, now: float, tokens: int, ahead: Need) -> float:
         """Return from when a request may pass behind others: `now`, later, or infinity until another one ends."""
         ...
 
@@ -55,7 +55,7 @@ class Quota:
     Example:
         >>> quota = Quota("openai/*", Limit(requests_per_minute=1))
         >>> _ = quota.enter(0.0, tokens=10)
-        >>> quota.opens(5.0, 10, Load()), quota.why(5.0, 10)
+        >>> quota.opens(5.0, 10, Need()), quota.why(5.0, 10)
         (60.0, 'requests_per_minute = 1 of openai/*')
     """
 
@@ -69,7 +69,7 @@ class Quota:
         self._requests = None if limit.requests_per_minute is None else SlidingWindow(limit.requests_per_minute)
         self._tokens = None if limit.tokens_per_minute is None else SlidingWindow(limit.tokens_per_minute)
 
-    def opens(self, now: float, tokens: int, ahead: Load) -> float:
+    def opens(self, now: float, tokens: int, ahead: Need) -> float:
         """Return when the limit allows one more request of so many tokens."""
         opens = now
         if self._requests is not None:

@@ -2,7 +2,7 @@
 
 import math
 
-from coupled_arena.models.limits.gates import Load, Share
+from coupled_arena.models.limits.gates import Need, Share
 from coupled_arena.models.limits.waits import backoff
 
 PATIENT = 2
@@ -41,7 +41,7 @@ class Lane:
         self._refusals = 0
         self._cut = -math.inf
 
-    def opens(self, now: float, tokens: int = 0, ahead: Load = Load()) -> float:  # noqa: B008 (it cannot change)
+    def opens(self, now: float, tokens: int = 0, ahead: Need = Need()) -> float:  # noqa: B008 (it cannot change)
         """Return when the pause is over; then infinity while as many are in flight as may be."""
         if self.paused_until > now:
             return self.paused_until

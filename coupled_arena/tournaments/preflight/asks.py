@@ -13,7 +13,7 @@ from coupled_arena.protocols.reference import REFERENCE_WORDS
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Section
 from coupled_arena.tournaments.extent import battles_over
-from coupled_arena.tournaments.preflight.loads import Ask, Load, Place, added, load_of, repeated
+from coupled_arena.tournaments.preflight.loads import Ask, Duty, Load, added, load_of, repeated
 from coupled_arena.tournaments.questions import known_questions, reference_writer
 from coupled_arena.tournaments.runner import JUDGE_WORDS
 from coupled_arena.tournaments.seating import Seating
@@ -40,13 +40,13 @@ def token_bound(text: str) -> int:
     return math.ceil(ascii_only / CHARACTERS_PER_TOKEN + TOKENS_PER_CHARACTER * (len(text) - ascii_only))
 
 
-def places(seating: Seating) -> tuple[Place, ...]:
-    """Return every place of a tournament with what it asks of its model, in the order in which they are first asked.
+def duties(seating: Seating) -> tuple[Duty, ...]:
+    """Return every duty of a tournament with what it asks of its model, in the order in which they are first asked.
 
     Tokens are bounds: texts that are known are measured, texts still to be written count with the most they may have.
     An added role and an agent of the user's are counted as one call a turn, since nobody knows how often they ask.
     """
-    return tuple(_Asks(seating).places())
+    return tuple(_Asks(seating).duties())
 
 
 class _Asks:
@@ -73,26 +73,26 @@ class _Asks:
         self.written = {number: self._most(number) for number in range(1, len(self.steps) + 1)}
         self.shown = {number: most + self._wrapping(number) for number, most in self.written.items()}
 
-    def places(self) -> Iterator[Place]:
+    def duties(self) -> Iterator[Duty]:
         yield from self._examination()
         if self.writer is not None:
             frame = self._frame("reference.system") + self._frame("reference.request", question="")
             ask = Ask(frame + self.question + 2 * MESSAGE_TOKENS, self.prompts.max_tokens(REFERENCE_WORDS))
             key = "reference" if self.tournament.reference is not None else "examiner"
-            yield self._place(key, "reference", self.writer, [ask], self.unanswered)
+            yield self._duty(key, "reference", self.writer, [ask], self.unanswered)
         system = self.prompts.render("debater.system")
         for model in self.tournament.models:
             sides = [load_of(self._thinking(model, self._turns(side, system, model))) for side in DEBATERS]
-            yield Place("models", "debater", model, self._debating(sides))
+            yield Duty("models", "debater", model, self._debating(sides))
         for role, seat in self.tournament.roles.items():
             if seat.model is not None:
                 instructions = seat.agent.instructions if seat.agent is not None else ""
                 asks = list(self._turns(role, instructions, None))
-                yield self._place(f"roles.{role}", role, seat.model, asks, self.battles)
+                yield self._duty(f"roles.{role}", role, seat.model, asks, self.battles)
         yield from self._committees()
 
-    def _place(self, key: str, role: str, model: Model, asks: list[Ask], times: int) -> Place:
-        return Place(key, role, model, load_of(self._thinking(model, asks), times))
+    def _duty(self, key: str, role: str, model: Model, asks: list[Ask], times: int) -> Duty:
+        return Duty(key, role, model, load_of(self._thinking(model, asks), times))
 
     def _thinking(self, model: Model, asks: list[Ask]) -> list[Ask]:
         """Add the hidden reasoning that a hosted model may write in every call."""
@@ -120,8 +120,8 @@ class _Asks:
         writer, _ = reference_writer(self.tournament, self.seating.author_of)
         return (writer, count) if count else (None, 0)
 
-    def _examination(self) -> Iterator[Place]:
-        """Yield the examiner's place: a domain is one conversation, and what is missing is asked for again."""
+    def _examination(self) -> Iterator[Duty]:
+        """Yield the examiner's duty: a domain is one conversation, and what is missing is asked for again."""
         examiner, count = self.tournament.examiner, self.tournament.questions_per_domain
         if self.known is not None or examiner is None:
             return
@@ -141,7 +141,7 @@ class _Asks:
             frames = batch * (more + 2 * MESSAGE_TOKENS)
             longest = first + frames + (batch + 1) * written
             asks.append(Ask(longest, written, again=True, together=longest))
-        yield self._place("examiner", "examiner", examiner, asks, len(self.domains))
+        yield self._duty("examiner", "examiner", examiner, asks, len(self.domains))
 
     def _most(self, number: int) -> int:
         """Return the most tokens of a step's turn."""
@@ -224,8 +224,8 @@ class _Asks:
         each = self.own // matches
         return repeated(added([repeated(more, each - each // 2), repeated(less, each // 2)]), matches)
 
-    def _committees(self) -> Iterator[Place]:
-        """Yield every judge's place."""
+    def _committees(self) -> Iterator[Duty]:
+        """Yield every judge's duty."""
         judges = self.tournament.judging_models
         seats = min(len(judges), self.tournament.judges) if isinstance(self.tournament.judges, int) else len(judges)
         debaters = {model.name for model in self.tournament.models}
@@ -234,7 +234,7 @@ class _Asks:
             # Nobody judges a battle of its own, and in an even field nobody has a bye.
             plays = judge.name in debaters and len(debaters) % 2 == 0
             asks = self._judging(judge, seats - 1, opinion) * len(self.tournament.committee.presented)
-            yield self._place("judges", "judge", judge, asks, self.battles - (self.own if plays else 0))
+            yield self._duty("judges", "judge", judge, asks, self.battles - (self.own if plays else 0))
 
     def _opinion(self, judge: Model) -> int:
         """Return the most tokens of a judge's reply."""

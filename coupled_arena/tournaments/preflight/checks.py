@@ -18,7 +18,7 @@ from coupled_arena.records import Question
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.extent import battles_of
 from coupled_arena.tournaments.panels import short_pairings
-from coupled_arena.tournaments.preflight.asks import places
+from coupled_arena.tournaments.preflight.asks import duties
 from coupled_arena.tournaments.preflight.casting import cast
 from coupled_arena.tournaments.preflight.contexts import too_long
 from coupled_arena.tournaments.questions import chosen
@@ -85,7 +85,7 @@ def problems_in(
         seating = Seating(tournament, gateway, load_prompts(tournament.prompt_set))
         problems += _panels(tournament, seating)
         if not answered:
-            found = too_long(tournament, gateway, places(seating))
+            found = too_long(tournament, gateway, duties(seating))
             problems += (Problem(HERE, key, message) for key, message in found)
     return problems
 

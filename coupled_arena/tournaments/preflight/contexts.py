@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.preflight.loads import Place
+from coupled_arena.tournaments.preflight.loads import Duty
 
 SHORTER_TURNS = 'battle.section_tokens, battle.script = "single"'
 """Keys that shorten a battle."""
@@ -29,20 +29,20 @@ def context_of(tournament: Tournament, gateway: Gateway, model: Model) -> int | 
     return min(known, model.context) if model.kind == "local" else model.context
 
 
-def too_long(tournament: Tournament, gateway: Gateway, places: Iterable[Place]) -> Iterator[tuple[str, str]]:
-    """Yield the key and what is wrong for every place whose longest call its model cannot hold."""
-    for place in places:
-        model, needed = place.model, place.load.longest
+def too_long(tournament: Tournament, gateway: Gateway, duties: Iterable[Duty]) -> Iterator[tuple[str, str]]:
+    """Yield the key and what is wrong for every duty whose longest call its model cannot hold."""
+    for duty in duties:
+        model, needed = duty.model, duty.load.longest
         context = context_of(tournament, gateway, model)
         if context is not None and needed > context:
-            yield place.key, _problem(place, context)
+            yield duty.key, _problem(duty, context)
 
 
-def _problem(place: Place, context: int) -> str:
-    model, needed = place.model, place.load.longest
-    means = SHORTENED_BY.get(place.role, SHORTER_TURNS)
+def _problem(duty: Duty, context: int) -> str:
+    model, needed = duty.model, duty.load.longest
+    means = SHORTENED_BY.get(duty.role, SHORTER_TURNS)
     message = (
-        f"{model.name}: its longest call as {place.role} may take {needed} tokens, and its context holds {context}; "
+        f"{model.name}: its longest call as {duty.role} may take {needed} tokens, and its context holds {context}; "
         f"take a model that holds more, or shorten the call ({means})"
     )
     if model.kind == "hosted" and model.context is None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from coupled_arena.models.model import Model, Price
 from coupled_arena.records import Usage
-from coupled_arena.tournaments.preflight.loads import Load, Place, added
+from coupled_arena.tournaments.preflight.loads import Duty, Load, added
 
 PriceOf = Callable[[Model], Price | None]
 """What a model's tokens cost, or None where nobody knows."""
@@ -31,21 +31,21 @@ class Spending:
     """Worst-case price in US dollars; None for a model without a known price."""
 
 
-def estimate(places: Iterable[Place], price_of: PriceOf) -> tuple[Spending, ...]:
+def estimate(duties: Iterable[Duty], price_of: PriceOf) -> tuple[Spending, ...]:
     """Return what every model will be asked at most, in order of first mention.
 
     Which models meet is not known before, nor which are the best-rated; so a model is counted in every round and in
     every committee it may sit in.
 
     Args:
-        places: what each place asks (`asks.places`).
+        duties: what each duty asks (`asks.duties`).
         price_of: known prices.
     """
     loads: dict[str, list[Load]] = {}
     models: dict[str, Model] = {}
-    for place in places:
-        models.setdefault(place.model.name, place.model)
-        loads.setdefault(place.model.name, []).append(place.load)
+    for duty in duties:
+        models.setdefault(duty.model.name, duty.model)
+        loads.setdefault(duty.model.name, []).append(duty.load)
     return tuple(_spending(models[name], added(parts), price_of) for name, parts in loads.items())
 
 

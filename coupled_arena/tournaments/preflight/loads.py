@@ -26,7 +26,7 @@ class Ask(NamedTuple):
 
 
 class Load(NamedTuple):
-    """Calls of one model in one place of a tournament."""
+    """Calls of one model of one duty."""
 
     calls: int
     """Calls when nothing has to be asked twice."""
@@ -45,8 +45,8 @@ NOTHING = Load(0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One place that a model has in a tournament, and what is asked of it there."""
+class Duty:
+    """One duty of a model in a tournament, and what is asked of it there."""
 
     key: str
     """Key of the definition that names the model: `models`, `judges`, `roles.checker`."""

@@ -16,7 +16,7 @@ from coupled_arena.models.prices import price_of
 from coupled_arena.prompts import load_prompts
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.extent import battles_of
-from coupled_arena.tournaments.preflight.asks import places
+from coupled_arena.tournaments.preflight.asks import duties
 from coupled_arena.tournaments.preflight.casting import cast, whole_cast
 from coupled_arena.tournaments.preflight.clearance import examined
 from coupled_arena.tournaments.preflight.contexts import context_of
@@ -147,7 +147,7 @@ def _looked_ahead(
     tournament: Tournament, gateway: Gateway, known: Begun | None, seen: Mapping[Model, "Seen"], *, finished: bool
 ) -> Preflight:
     seating = Seating(tournament, gateway, load_prompts(tournament.prompt_set))
-    spending = estimate(places(seating), price_of)
+    spending = estimate(duties(seating), price_of)
     figures = {line.model: line for line in spending}
     keys = whole_cast(tournament, gateway)
     models = tuple(
