@@ -26,7 +26,7 @@ class Ask(NamedTuple):
 
 
 class Load(NamedTuple):
-    """Calls of one model of one duty."""
+    """Calls of one duty, added up."""
 
     calls: int
     """Calls when nothing has to be asked twice."""
@@ -46,7 +46,7 @@ NOTHING = Load(0, 0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Duty:
-    """One duty of a model in a tournament, and what is asked of it there."""
+    """One duty of a model in a tournament, and what is asked of it for that."""
 
     key: str
     """Key of the definition that names the model: `models`, `judges`, `roles.checker`."""
