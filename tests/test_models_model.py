@@ -103,3 +103,29 @@ def test_equal_models_are_one_key() -> None:
     assert len(table) == 2
     assert table[made()] == "plain"
     assert table[made().model_copy(update={"temperature": 0.5})] == "warm"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://",
+        "ftp://other/v1",
+        "host:8000/v1",
+        "//host",
+        "http://[::1",
+        "http://host:99999/v1",
+        "file:///v1",
+        "http://a b",
+    ],
+)
+def test_an_address_that_no_request_can_be_sent_to_is_refused_and_not_quoted(address: str) -> None:
+    with pytest.raises(ValidationError, match="must be the http or https address") as refused:
+        Model("openai/m", api_base=address)
+    assert address not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:8000/v1", "https://me:secret@host", "HTTPS://host/", "http://[::1]:1/v1"]
+)
+def test_an_address_of_a_provider_is_taken_as_it_is(address: str) -> None:
+    assert Model("openai/m", api_base=address).api_base == address

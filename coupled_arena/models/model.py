@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Container, Iterator, Mapping
 from typing import Annotated, Any, Literal
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator
 
@@ -130,6 +130,14 @@ class Model(Record):
             raise ValueError("must be the name of an environment variable, such as MY_KEY, and never the key itself")
         return name
 
+    @field_validator("api_base")
+    @classmethod
+    def _address(cls, address: str | None) -> str | None:
+        """Refuse what no request can be sent to, without quoting it: it may hold a password."""
+        if address is not None and not _is_address(address):
+            raise ValueError("must be the http or https address of a provider's API, such as https://host:8000/v1")
+        return address
+
     @classmethod
     def default(cls, field: str) -> Any:
         """Return the default value of a field."""
@@ -172,6 +180,15 @@ def as_model(value: Any) -> Any:
 
 AnyModel = Annotated[Model, BeforeValidator(as_model)]
 """A model, a model string, or a table with the settings of a model."""
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and " " not in text
+    except ValueError:
+        # A port out of range, or half of an IPv6 address.
+        return False
 
 
 def _problem(option: str, keys: Container[str]) -> str:
