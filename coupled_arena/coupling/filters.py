@@ -32,7 +32,7 @@ def weigh(scaled: NDArray[np.float64]) -> NDArray[np.float64] | NDArray[np.float
 
 def vectorised(count: int, temperature: float) -> bool:
     """Return whether so many logits at this temperature are weighed in float32."""
-    return count > EXACT_UP_TO and temperature >= np.finfo(np.float32).tiny
+    return count > EXACT_UP_TO and temperature >= float(np.finfo(np.float32).tiny)
 
 
 def weigh_logits(logits: NDArray[np.float32], top: float, temperature: float) -> NDArray[np.float32]:

@@ -5,7 +5,7 @@ different vocabularies share dice on every string they share, and a reply can be
 """
 
 import math
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,9 @@ GREATEST = 53 * math.log(2)
 
 Words = NDArray[np.uint64]
 
-_Word = TypeVar("_Word", int, Words)
 
-
-def _mix(word: _Word) -> _Word:
-    """One step of splitmix64 (Steele, Lea, Flood 2014): a bijection of 64-bit words that avalanches."""
+def _mix(word: Any) -> Any:
+    """One step of splitmix64 (Steele, Lea, Flood 2014): a bijection of 64-bit words, an int or Words, that avalanches."""
     word = (word + _GAMMA) & _WORD
     word = ((word ^ (word >> 30)) * _FIRST) & _WORD
     word = ((word ^ (word >> 27)) * _SECOND) & _WORD

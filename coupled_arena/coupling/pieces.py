@@ -32,13 +32,13 @@ def token_bytes(piece: str, spelling: Spelling) -> bytes:
         >>> token_bytes("ÃŃ", "byte-level") == token_bytes("í", "sentencepiece"), token_bytes("<0x0A>", "sentencepiece")
         (True, b'\n')
     """
+    if spelling not in get_args(Spelling):
+        message = f"must be one of {', '.join(get_args(Spelling))}, not {spelling!r}"
+        raise ConfigurationError([Problem("token_bytes", "spelling", message)])
     if spelling == "byte-level":
         found = [_BYTE_LEVEL.get(character) for character in piece]
         known = [byte for byte in found if byte is not None]
         return bytes(known) if len(known) == len(found) else piece.encode("utf-8", "surrogatepass")
-    if spelling == "sentencepiece":
-        if match := _BYTE_TOKEN.fullmatch(piece):
-            return bytes([int(match[1], 16)])
-        return piece.replace("▁", " ").encode("utf-8", "surrogatepass")
-    message = f"must be one of {', '.join(get_args(Spelling))}, not {spelling!r}"
-    raise ConfigurationError([Problem("token_bytes", "spelling", message)])
+    if match := _BYTE_TOKEN.fullmatch(piece):
+        return bytes([int(match[1], 16)])
+    return piece.replace("▁", " ").encode("utf-8", "surrogatepass")

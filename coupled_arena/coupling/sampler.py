@@ -207,7 +207,7 @@ class Sampler:
         elif min_p is not None:
             bound = max(bound, top + math.log(min_p) * temperature)
         possible = logits >= np.nextafter(np.float32(max(bound, _LOWEST)), np.float32(-np.inf))
-        if top_k is share is min_p is None and vectorised(np.count_nonzero(possible), temperature):
+        if top_k is share is min_p is None and vectorised(int(np.count_nonzero(possible)), temperature):
             return _WholeLaw(self._all, logits, top, temperature, self.vocabulary)
         tokens, scaled = self._candidates(logits, possible, top, temperature)
         if top_k is not None:
