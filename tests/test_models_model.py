@@ -110,8 +110,8 @@ def test_equal_models_are_one_key() -> None:
     [
         "http://",
         "ftp://other/v1",
-        "host:8000/v1",
-        "//host",
+        "other:8000/v1",
+        "//other",
         "http://[::1",
         "http://host:99999/v1",
         "file:///v1",
