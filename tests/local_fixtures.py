@@ -44,6 +44,8 @@ class FakeEngine:
         """Sequences of every joint evaluation."""
         self._shown: list[Logits] = []
         self.closed = False
+        self.endless = False
+        """Whether no reply ever ends by itself."""
         self.script: dict[int, int] = {}
         """Token to make all but certain after so many evaluations of this engine."""
 
@@ -69,6 +71,8 @@ class FakeEngine:
         cells += [int.from_bytes(seed, "little") ^ index for index in range(len(tokens))]
         self.portions.append(len(tokens))
         logits = np.random.default_rng(cells[-1]).normal(size=len(self.names)).astype(np.float32)
+        if self.endless:
+            logits[sorted(self.end_tokens)] = -1000
         wanted = self.script.get(len(self.portions))
         if wanted is not None:
             logits[wanted] += 1000

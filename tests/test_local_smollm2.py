@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import itertools
 import math
+import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from coupled_arena.models.local.canonical import CUT
 from coupled_arena.models.local.choices import score
 from coupled_arena.models.local.llama import LlamaEngine
 from coupled_arena.models.local.settings import LocalSettings
+from coupled_arena.models.local.shapes import Shape
 from coupled_arena.models.local.threads import ThreadChoice
 from coupled_arena.models.model import Model
 from tests.local_fixtures import Solo, write_model
@@ -94,6 +96,32 @@ def test_one_thread_and_two_give_equal_logits(engine: LlamaEngine) -> None:
         other.close()
 
 
+@pytest.mark.parametrize("length", [254, 600])
+def test_threads_do_not_move_logits_where_attention_could_be_divided_among_them(
+    engine: LlamaEngine, length: int
+) -> None:
+    threads = ThreadChoice(1)
+    other = LlamaEngine(ModelCache().resolve("smollm2-135m"), 1024, threads)
+    prompt = (engine.tokenize("The sky is blue because the light of the sun is scattered by the air. " * 50))[:length]
+    short = prompt[:5]
+    try:
+        one = Solo(engine)
+        expected = [one.prefill(prompt), *(one.extend(token) for token in (100, 200, 300, 400))]
+        two = Solo(other)
+        assert np.array_equal(two.prefill(prompt), expected[0])
+        threads.threads = 2
+        assert all(np.array_equal(two.extend(token), row) for token, row in zip((100, 200), expected[1:3], strict=True))
+        other.reshape(Shape(4, 1024), [0])
+        for sequence in (1, 3):
+            other.prefill(sequence, short, 0)
+        beside = other.decode([0, 1], [300, 7], [length + 2, len(short)])[0]
+        assert np.array_equal(beside, expected[3])
+        apart = other.decode([0, 3], [400, 7], [length + 3, len(short)])[0]
+        assert np.array_equal(apart, expected[4])
+    finally:
+        other.close()
+
+
 class Restless(ThreadChoice):
     """Has its threads timed again after every step."""
 
@@ -114,6 +142,40 @@ def test_timing_threads_in_the_middle_of_a_reply_changes_nothing(engine: LlamaEn
         assert all(np.array_equal(calm.extend(token), restless.extend(token)) for token in (100, 200, 300))
     finally:
         other.close()
+
+
+@pytest.mark.parametrize("variant", ["", ":q8_0", ":f16"])
+async def test_replies_are_the_same_together_at_any_time_as_alone(variant: str) -> None:
+    texts = [SYSTEM.content * repeats + question for repeats in (0, 6) for question in QUESTIONS]
+    calls = [
+        dataclasses.replace(call(model=BASE + variant), messages=(Message("user", text),), noise=bytes([key] * 16))
+        for key, text in enumerate(texts)
+    ]
+    calls.append(dataclasses.replace(calls[3], choices=("blue", "green", "greenish")))
+    calls = [dataclasses.replace(one, max_tokens=4 + 3 * (place % 3)) for place, one in enumerate(calls)]
+    cold = LocalBackend(LocalSettings(threads=1, context=2048, cache_mb=0))
+    alone = [essence(await cold.complete(one)) for one in calls]
+    await cold.aclose()
+    warm = LocalBackend(LocalSettings(threads=1, context=2048))
+    together = await asyncio.gather(*(warm.complete(one) for one in calls))
+    dice, tasks = random.Random(1), []
+    for one in calls:
+        tasks.append(asyncio.create_task(warm.complete(one)))
+        for _ in range(dice.randrange(400)):
+            await asyncio.sleep(0)
+    later = await asyncio.gather(*tasks)
+    await warm.aclose()
+    assert [essence(reply) for reply in together] == alone
+    assert [essence(reply) for reply in later] == alone
+
+
+async def test_the_pieces_of_a_stream_are_the_reply(backend: LocalBackend) -> None:
+    asked = call(max_tokens=16, sampling=Sampling(0), prefix="Sure: ")
+    *pieces, last = [piece async for piece in backend.stream(asked)]
+    assert isinstance(last, Reply)
+    assert essence(last) == essence(await backend.complete(asked))
+    assert "".join(map(str, pieces)) == last.text
+    assert len(pieces) > 4
 
 
 def test_the_likeliest_word_is_a_known_one(engine: LlamaEngine) -> None:
