@@ -5,7 +5,7 @@ import pytest
 from coupled_arena.coupling import Dice, Sampling
 from coupled_arena.models.calls import Abilities, Call, Message, Reply
 from coupled_arena.models.gateway import Gateway
-from coupled_arena.models.model import Model
+from coupled_arena.models.model import Kind, Model
 from coupled_arena.models.voice import Voice
 
 
@@ -65,3 +65,13 @@ async def test_a_call_carries_the_dice_of_its_part() -> None:
         stop=("[[",),
         schema={"type": "object"},
     )
+
+
+@pytest.mark.parametrize(("model", "placed"), [("local/smollm2-135m", "context"), ("openai/m", "step")])
+async def test_only_local_models_are_placed_in_the_noise_by_context(model: str, placed: str) -> None:
+    backend = Recorder()
+    kinds: dict[Kind, Recorder] = {"local": backend, "hosted": backend}
+    voice = Voice(Gateway(backends=kinds, alignment="context"), Model(model))
+    dice = Dice(7, ("math-1", "0"), ("debater",), ("opening",))
+    await voice.say([Message("user", "hello")], dice=dice, part="whole", max_tokens=5)
+    assert [call.alignment for call in backend.calls] == [placed]

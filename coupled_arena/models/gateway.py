@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
+from coupled_arena.coupling.alignment import Alignment
 from coupled_arena.errors import BudgetReached, ModelError, ModelUnavailable
 from coupled_arena.models.budget import Budget
 from coupled_arena.models.calls import Abilities, Backend, Call, Counts, Memo, Reply, Spent
@@ -70,6 +71,7 @@ class Gateway:
         backends: ways of reaching a kind of model instead of the built-in ones, which are made when first needed.
         budget: bounds on what may be spent; once one is reached no further call is made.
         limits: what hosted models may send, by pattern of their model strings.
+        alignment: what places a token of a local model's reply in the noise.
         retry_failed: ask again every call whose stored answer has no text, as its next attempt, once in this
             gateway's life; without it the newest stored answer is replayed, whatever its outcome.
         clock: seconds, for the latency of replies whose backend reports none.
@@ -99,6 +101,7 @@ class Gateway:
         backends: Mapping[Kind, Backend] | None = None,
         budget: Budget | None = None,
         limits: Mapping[str, Limit] | None = None,
+        alignment: Alignment = "step",
         retry_failed: bool = False,
         clock: Callable[[], float] = time.monotonic,
         on_reply: ReplyListener | None = None,
@@ -113,6 +116,8 @@ class Gateway:
         """Told of every reply."""
         self.on_wait: WaitListener | None = None
         """Told when a call has to wait before its next request."""
+        self.alignment: Alignment = alignment
+        """What places a token of a local model's reply in the noise."""
         self.budget = Budget() if budget is None else budget
         """Bounds on what may be spent."""
         self.spent_before = Spent()

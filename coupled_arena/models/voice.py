@@ -90,6 +90,8 @@ class Voice:
             schema=schema,
             tools=tuple(tools),
             tool_choice=tool_choice,
+            # Other models show no logits, so nothing of theirs could be placed in the noise.
+            alignment=self.gateway.alignment if self.model.kind == "local" else "step",
         )
         return await self.gateway.reply(call)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model_validator
 
+from coupled_arena.coupling.alignment import Alignment
 from coupled_arena.coupling.keys import Mode
 from coupled_arena.errors import HERE, ConfigurationError, Problem, RunInterrupted
 from coupled_arena.models.budget import Budget
@@ -188,6 +189,8 @@ class Tournament(Record):
     coupling: Literal["coupled", "independent", "fresh", "both"] = "coupled"
     """Whether models share their dice, roll their own, roll anew for every opponent and side, or play every battle in
     a coupled and in an independent arm, of which the first is rated and the second compared with it."""
+    alignment: Alignment = "step"
+    """What places a token of a local model's reply in the noise: its number, or the text it follows."""
     seed: int = Field(default=0, ge=0, lt=10**WORLD_DIGITS)
     """The one number all randomness is derived from."""
     committee: CommitteeRules = CommitteeRules()

@@ -67,7 +67,11 @@ async def play(
     """
     listeners = [guarded(listener) for listener in listeners]
     async with Gateway(
-        backends=backends, budget=tournament.budget, limits=tournament.limits, retry_failed=retry_failed
+        backends=backends,
+        budget=tournament.budget,
+        limits=tournament.limits,
+        alignment=tournament.alignment,
+        retry_failed=retry_failed,
     ) as gateway:
         probing = preflight and "hosted" not in (backends or {})
         await cleared(tournament, gateway, store, probing=probing, retry_failed=retry_failed, where=where)
