@@ -237,3 +237,25 @@ def test_extreme_temperatures_are_drawn_without_a_warning(temperature: float) ->
 def test_logits_that_no_law_can_be_made_of_are_an_engine_fault(values: list[float], message: str) -> None:
     with pytest.raises(EngineFault, match=message):
         Sampler(Vocabulary(words(3), [])).draw(logits(values), Sampling(), KEY, 0)
+
+
+@pytest.mark.parametrize("size", [40, 6000])
+@pytest.mark.parametrize("ends", [(), (1, 3)])
+@pytest.mark.parametrize("sampling", [Sampling(temperature=1), Sampling(temperature=0.7, top_p=0.99)], ids=str)
+def test_a_law_says_how_likely_each_candidate_is(size: int, ends: tuple[int, ...], sampling: Sampling) -> None:
+    vocabulary = Vocabulary(words(size), ends)
+    values = np.random.default_rng(4).normal(size=size).astype(np.float32)
+    law = Sampler(vocabulary).law(values, sampling)
+    expected = reference(values, vocabulary, sampling)
+    given = {t: chance for t, chance in zip(law.tokens.tolist(), law.probabilities.tolist(), strict=True) if chance}
+    assert given == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("size", [40, 6000])
+def test_a_law_stays_when_the_logits_it_was_made_from_change(size: int) -> None:
+    values = np.random.default_rng(4).normal(size=size).astype(np.float32)
+    law = Sampler(Vocabulary(words(size), [])).law(values, Sampling(temperature=1))
+    before = law.draw(KEY, 3)
+    values[:] = -np.arange(size)
+    assert law.draw(KEY, 3) == before
+    assert law.tokens_at(KEY, np.array([3], dtype=np.uint64)).tolist() == [before.token]

@@ -29,7 +29,7 @@ Words = NDArray[np.uint64]
 
 
 def _mix(word: Any) -> Any:
-    """One step of splitmix64 (Steele, Lea, Flood 2014): a bijection of 64-bit words, an int or Words, that avalanches."""
+    """One step of splitmix64 (Steele, Lea, Flood 2014), of an int or of Words: a bijection that avalanches."""
     word = (word + _GAMMA) & _WORD
     word = ((word ^ (word >> 30)) * _FIRST) & _WORD
     word = ((word ^ (word >> 27)) * _SECOND) & _WORD
