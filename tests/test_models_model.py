@@ -114,7 +114,7 @@ def test_equal_models_are_one_key() -> None:
         "//other",
         "http://[::1",
         "http://host:99999/v1",
-        "file:///v1",
+        "ws://host/v1",
         "http://a b",
     ],
 )

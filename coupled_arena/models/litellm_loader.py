@@ -15,6 +15,9 @@ PYDANTIC_COMPLAINT = "Items? .* on TypedDict class"
 ODD_ANSWER = "Pydantic serializer warnings"
 """How Pydantic's warnings begin of an answer that is not quite in OpenAI's form; what it comes to is an outcome."""
 
+CANCELLED_EARLY = "coroutine '.*acompletion' was never awaited"
+"""How Python's warning begins of a request that was given up before LiteLLM had begun it."""
+
 CONNECTIONS = "100000"
 """Most connections at once, in all and to one host: `concurrency` bounds the requests, not the connections."""
 
@@ -34,6 +37,7 @@ def load_litellm() -> Any:
     # Pydantic warns of types inside LiteLLM, now and whenever LiteLLM imports more of itself; no user can act on it.
     for message in (PYDANTIC_COMPLAINT, ODD_ANSWER):
         warnings.filterwarnings("ignore", message=message, category=UserWarning)
+    warnings.filterwarnings("ignore", message=CANCELLED_EARLY, category=RuntimeWarning)
     import litellm
 
     litellm.suppress_debug_info = True

@@ -80,9 +80,14 @@ class HostedBackend:
         return json.dumps(without_secrets(parts), sort_keys=True)
 
     def problems(self, model: Model) -> Sequence[str]:
-        """Return whether the provider or its key is missing; a key is named, never shown."""
-        if "/" not in model.model:
+        """Return whether LiteLLM knows no such provider, or its key is missing; a key is named, never shown."""
+        provider, _, rest = model.model.partition("/")
+        if not rest:
             return [f"write the provider too, such as openai/{model.model}"]
+        if not _known_provider(model):
+            return [
+                f"LiteLLM knows no provider {provider!r}; for a server that speaks OpenAI's protocol write openai/..."
+            ]
         missing = missing_key(model)
         return [f"the environment variable {missing} is not set"] if missing else []
 
@@ -131,6 +136,14 @@ class HostedBackend:
                 context=_context(name),
             )
         return known
+
+
+def _known_provider(model: Model) -> bool:
+    try:
+        load_litellm().get_llm_provider(model=model.model, api_base=model.api_base)
+    except Exception:  # noqa: BLE001 (what LiteLLM raises for a provider it does not know)
+        return False
+    return True
 
 
 def _in_table(name: str) -> bool:
