@@ -225,6 +225,17 @@ def test_extreme_temperatures_are_drawn_without_a_warning(temperature: float) ->
     assert drawn == ({0, 1, 2, 3} if temperature > 1 else {0})
 
 
+@pytest.mark.parametrize("temperature", [1e-320, 1e-38, 1e-9, 1e9, 1e39, 1e308])
+@pytest.mark.parametrize("top_p", [None, 0.5])
+def test_a_large_vocabulary_too_is_drawn_at_extreme_temperatures(temperature: float, top_p: float | None) -> None:
+    values = np.linspace(-3e38, 3e38, 6000).astype(np.float32)
+    values[::2] = -np.inf
+    sampler, sampling = Sampler(Vocabulary(words(6000), [])), Sampling(temperature, top_p=top_p)
+    drawn = {sampler.draw(values, sampling, KEY, position).token for position in range(20)}
+    assert all(token % 2 for token in drawn)
+    assert (len(drawn) > 1) == (temperature >= 1e39)
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [

@@ -21,6 +21,9 @@ _ROUNDING = 1e-4
 """Covers the rounding of float32 weights, which is below 1e-5, where a bound must not cut off too much."""
 
 
+_HOTTEST = 1e38
+"""No temperature above changes a float32 weight that is not 0 anyway."""
+
 _MANTISSA_LEFT = 20
 """Bits of a float32 behind its exponent and three bits of its mantissa."""
 
@@ -37,10 +40,10 @@ def vectorised(count: int, temperature: float) -> bool:
 
 def weigh_logits(logits: NDArray[np.float32], top: float, temperature: float) -> NDArray[np.float32]:
     """Return `exp((logits - top) / temperature)`, each to a relative 1e-5, shape (n,)."""
-    weights: NDArray[np.float32] = logits - np.float32(top)
     with np.errstate(over="ignore"):
+        weights: NDArray[np.float32] = logits - np.float32(top)
         if temperature != 1:
-            weights /= np.float32(temperature)
+            weights /= np.float32(min(temperature, _HOTTEST))
     return np.exp(weights, out=weights)
 
 
