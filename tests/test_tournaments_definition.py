@@ -62,7 +62,7 @@ def test_keys_of_a_table_may_be_given_directly_but_not_twice() -> None:
         ({"models": ["sim/ada?skill=high", "sim/bob"]}, "t.toml: models: sim/ada: skill: "),
         ({"models": ["local/nothing-of-the-kind", "local/x"], "judges": ["local/y"]}, "local/nothing-of-the-kind"),
         ({"models": ["gpt-4o", "sim/bob"]}, "t.toml: models: gpt-4o: write the provider too"),
-        ({"models": ["opnai/gpt-4o", "sim/bob"]}, "t.toml: models: opnai/gpt-4o: LiteLLM knows no provider 'opnai'; for "),
+        ({"models": ["opnai/gpt-4o", "sim/bob"]}, "opnai/gpt-4o: LiteLLM knows no provider 'opnai'; for "),
         ({"domains": []}, "t.toml: domains: name at least one domain"),
         ({"domains": ["math", "math"]}, "t.toml: domains: 'math' is listed twice"),
         ({"examiner": None, "domains": ["falconry"]}, "t.toml: examiner: nobody writes questions about 'falconry'"),

@@ -15,7 +15,7 @@ LONGEST_WORDS = 160
 
 def caveats(tournament: Tournament, author_of: AuthorOf, battles: Sequence[Battle]) -> tuple[str, ...]:
     """Return what to say of a run's committees, and which models and judges gave no answer, how often and why."""
-    return (*_committees(tournament, author_of), *_debaters(battles), *_judges(battles))
+    return (*_committees(tournament, author_of), *_debaters(battles), *_broken_off(battles), *_judges(battles))
 
 
 def quoted(words: str) -> str:
@@ -51,6 +51,18 @@ def _debaters(battles: Sequence[Battle]) -> Iterator[str]:
     for model in sorted(void):
         share = f"{void[model]} of its {played[model]} battles are void"
         yield f"{model}: {share}, because it gave no answer ({_most(words[model])})"
+
+
+def _broken_off(battles: Sequence[Battle]) -> Iterator[str]:
+    """Battles that an agent ended by raising, or by never answering; nothing of them is kept but the reason."""
+    broken = [battle for battle in battles if battle.decision.status == "void" and not battle.turns]
+    if not broken:
+        return
+    words = Counter(battle.decision.reason.removeprefix(battle.id).partition(": ")[2] for battle in broken)
+    common = set.intersection(*({battle.a, battle.b} for battle in broken))
+    whose = f"all of them {' and '.join(sorted(common))}'s" if common else "of several models"
+    void = f"{len(broken)} battle{'s' * (len(broken) != 1)}"
+    yield f"{void}, {whose}, broke off and are void ({_most(words)})"
 
 
 def _judges(battles: Sequence[Battle]) -> Iterator[str]:
