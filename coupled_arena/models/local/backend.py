@@ -27,7 +27,7 @@ from coupled_arena.models.local.threads import ThreadChoice
 from coupled_arena.models.local.weights import Header, read_header
 from coupled_arena.models.model import Model
 
-EVALUATION = 1
+EVALUATION = 2
 """Raised whenever the same call to the same weights may be answered otherwise: part of every identity."""
 
 OpenEngine = Callable[[Path, int, ThreadChoice], Engine]
