@@ -199,6 +199,36 @@ async def test_a_cancelled_call_stops_computing_and_harms_nobody(backend: LocalB
     assert 64 not in engines.opened[0].portions[evaluated + 1 :]
 
 
+async def test_a_stream_is_the_reply_in_pieces(backend: LocalBackend) -> None:
+    asked = call(noise=bytes([5] * 16), logprobs=1)
+    *pieces, last = [piece async for piece in backend.stream(asked)]
+    assert isinstance(last, Reply)
+    assert "".join(map(str, pieces)) == last.text != ""
+    assert essence(last) == essence(await backend.complete(asked))
+    assert len(last.logprobs) == last.usage.completion_tokens
+    *chosen, last = [piece async for piece in backend.stream(call(choices=("ab", "c")))]
+    assert isinstance(last, Reply)
+    assert chosen == [last.text]
+
+
+async def test_who_stops_listening_withdraws_the_call(backend: LocalBackend, engines: Engines) -> None:
+    expected = essence(await backend.complete(call()))
+    engines.opened[0].endless = True
+    stream = backend.stream(call(max_tokens=300))
+    assert isinstance(await anext(stream), str)
+    await stream.aclose()
+    engines.opened[0].endless = False
+    assert essence(await backend.complete(call())) == expected
+    assert len(engines.opened[0].portions) < 300
+
+
+async def test_a_fault_ends_a_stream(backend: LocalBackend, engines: Engines) -> None:
+    engines.fault = "status -3"
+    with pytest.raises(EngineFault, match="status -3"):
+        async for _ in backend.stream(call()):
+            pass
+
+
 async def test_closing_abandons_what_is_computed(backend: LocalBackend, engines: Engines) -> None:
     engines.hold.clear()
     task = asyncio.create_task(backend.complete(call("c" * 300)))

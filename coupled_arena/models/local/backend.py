@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
@@ -128,7 +128,7 @@ class LocalBackend:
             reply = await asyncio.wrap_future(request.future)
         return reply.model_copy(update={"latency": time.monotonic() - began})
 
-    async def stream(self, call: Call) -> AsyncIterator[str | Reply]:
+    async def stream(self, call: Call) -> AsyncGenerator[str | Reply, None]:
         """Answer a call piece by piece: first the text, in pieces of whole characters, then the reply.
 
         The pieces together are the text of the reply. Whoever stops listening withdraws the call.
@@ -147,9 +147,12 @@ class LocalBackend:
         with self._asked(call, emit) as request:
             done = asyncio.wrap_future(request.future)
             done.add_done_callback(lambda _: pieces.put_nowait(None))
-            while (piece := await pieces.get()) is not None:
-                yield piece
-            reply = await done
+            try:
+                while (piece := await pieces.get()) is not None:
+                    yield piece
+                reply = await done
+            finally:
+                done.cancel()
         yield reply.model_copy(update={"latency": time.monotonic() - began})
 
     async def aclose(self) -> None:

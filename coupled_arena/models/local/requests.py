@@ -10,7 +10,9 @@ from typing import Protocol
 from coupled_arena.coupling import Sampler
 from coupled_arena.errors import ModelUnavailable
 from coupled_arena.models.calls import Reply
+from coupled_arena.models.local.canonical import last_cut
 from coupled_arena.models.local.engine import Engine, Logits
+from coupled_arena.models.local.prefixes import Tokens, as_tokens
 from coupled_arena.models.local.scripts import Script
 
 
@@ -50,6 +52,8 @@ class Request:
     """How often others that came later were taken first."""
     prompt: list[int] = field(default_factory=list)
     """Tokens of the prompt, once rendered."""
+    beginning: Tokens = field(default_factory=lambda: as_tokens(()))
+    """What of the prompt lies before its last cut and may be shared, once rendered."""
     reach: int = 0
     """Tokens of the prompt and the longest reply, once rendered."""
 
@@ -62,6 +66,7 @@ class Request:
             self.prompt = self.work.render(engine)
             room = self.work.room(engine)
             self.refusal = self.work.refuse(engine, self.prompt, room)
+            self.beginning = as_tokens(self.prompt[: last_cut(len(self.prompt))])
             self.reach = len(self.prompt) + room
         return self.refusal
 

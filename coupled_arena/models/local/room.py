@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from coupled_arena.coupling import Sampler, Vocabulary
 from coupled_arena.errors import EngineFault
 from coupled_arena.models.calls import Reply
-from coupled_arena.models.local.canonical import Prefill, last_cut
+from coupled_arena.models.local.canonical import Prefill
 from coupled_arena.models.local.engine import Engine, Logits
-from coupled_arena.models.local.prefixes import PrefixCache, as_tokens
+from coupled_arena.models.local.prefixes import PrefixCache
 from coupled_arena.models.local.requests import Request
 from coupled_arena.models.local.scripts import Script, Step
 from coupled_arena.models.local.shapes import shape_for
@@ -63,7 +63,7 @@ class Room:
 
     def shared(self, request: Request) -> int:
         """Return how many leading tokens of a rendered prompt are kept here."""
-        return self.prefixes.shared(as_tokens(request.prompt[: last_cut(len(request.prompt))]))
+        return self.prefixes.shared(request.beginning)
 
     def seat(self, request: Request, waiting: int) -> bool:
         """Give a rendered request a sequence, if there is one or room for one.

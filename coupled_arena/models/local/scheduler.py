@@ -41,7 +41,7 @@ class Scheduler:
         self._arrived: deque[Request] = deque()
         self._running = False
         self._waiting: list[Request] = []
-        self._stuck: tuple[tuple[Path, int, bool], ...] | None = None
+        self._stuck: tuple[tuple[str, int, bool], ...] | None = None
 
     def submit(self, request: Request) -> None:
         """Have a request worked on; its future tells what came of it. Any thread may call this."""
@@ -120,7 +120,7 @@ class Scheduler:
 
     def _admit(self) -> None:
         """Give one request a sequence, if one is to be had."""
-        state = tuple((path, len(room), room.prefilling) for path, room in self._shelf)
+        state = tuple(sorted((str(path), len(room), room.prefilling) for path, room in self._shelf))
         if not self._waiting or state == self._stuck:
             return
         for request in sorted(self._waiting, key=self._rank, reverse=True):
@@ -148,7 +148,7 @@ class Scheduler:
     def _settle(self, request: Request) -> bool:
         """Give a request a sequence, or an answer if it cannot have one; return whether it got either."""
         try:
-            room = self._shelf.peek(request.path) or self._shelf.get(request.path)
+            room = self._shelf.get(request.path)
             if room is None or room.prefilling:
                 return False
             refusal = request.prepare(room.engine)
