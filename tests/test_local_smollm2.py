@@ -96,10 +96,8 @@ def test_one_thread_and_two_give_equal_logits(engine: LlamaEngine) -> None:
         other.close()
 
 
-@pytest.mark.parametrize("length", [254, 600])
-def test_threads_do_not_move_logits_where_attention_could_be_divided_among_them(
-    engine: LlamaEngine, length: int
-) -> None:
+def test_threads_do_not_move_logits_where_attention_could_be_divided_among_them(engine: LlamaEngine) -> None:
+    length = 254
     threads = ThreadChoice(1)
     other = LlamaEngine(ModelCache().resolve("smollm2-135m"), 1024, threads)
     prompt = (engine.tokenize("The sky is blue because the light of the sun is scattered by the air. " * 50))[:length]
