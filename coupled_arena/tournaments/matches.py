@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from coupled_arena.coupling import noise_key, permutation
@@ -60,9 +60,8 @@ def fixtures(
     sides: Literal["balanced", "both"],
     replicates: int,
     seed: int,
-    arms: Sequence[Mode] = ("coupled",),
 ) -> tuple[Fixture, ...]:
-    """Return the battles of one match, all of one arm before those of the next.
+    """Return the battles of one match, in the coupled arm.
 
     With balanced sides each model speaks first on half of the questions of every domain; an odd one is given by a
     seeded permutation, alternating over the domains so that the match as a whole is balanced too. A rematch plays the
@@ -76,21 +75,7 @@ def fixtures(
         sides: `balanced` or `both`.
         replicates: draws of the dice per question.
         seed: the tournament's seed.
-        arms: how the dice are coupled; every battle is played in each.
     """
-    match = _of_one_arm(pair, questions, round_, meeting, sides, replicates, seed)
-    return tuple(replace(fixture, arm=arm) for arm in arms for fixture in match)
-
-
-def _of_one_arm(
-    pair: tuple[str, str],
-    questions: Sequence[Question],
-    round_: int,
-    meeting: int,
-    sides: Literal["balanced", "both"],
-    replicates: int,
-    seed: int,
-) -> tuple[Fixture, ...]:
     x, y = sorted(pair)
     numbers = range(meeting * replicates, (meeting + 1) * replicates)
     if sides == "both":

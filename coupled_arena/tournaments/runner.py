@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from coupled_arena.coupling import Dice
@@ -129,9 +129,8 @@ class Runner:
                 sides=rules.sides,
                 replicates=rules.replicates,
                 seed=self.tournament.seed,
-                arms=self.tournament.arms,
             )
-            jobs += [(fixture, committee) for fixture in match]
+            jobs += [(replace(fixture, arm=arm), committee) for arm in self.tournament.arms for fixture in match]
         return await together(self._job(fixture, committee) for fixture, committee in jobs)
 
     async def _job(self, fixture: Fixture, committee: Sequence[Model]) -> Battle:
