@@ -2,8 +2,11 @@
 
 The fake provider runs in a process of its own. Bars: every call answered, 500 really in flight at once, memory flat
 after the first 5,000 calls.
+
+    python benchmarks/hosted_throughput.py [--part throughput|memory]
 """
 
+import argparse
 import asyncio
 import gc
 import os
@@ -61,56 +64,70 @@ async def timed(ask: Callable[[int], Awaitable[object]], calls: range) -> float:
     return len(calls) / (time.perf_counter() - began)
 
 
+def call_of(model: ca.Model, number: int) -> Call:
+    """Return a call that no other one equals."""
+    return Call(model, (Message("user", f"question {number}"),), Sampling(), 50, number.to_bytes(16, "big"))
+
+
+async def throughput(url: str, model: ca.Model) -> None:
+    """Compare the gateway with the bare client, in turns."""
+    bounds = httpx2.Limits(max_connections=CONCURRENT, max_keepalive_connections=CONCURRENT)
+    client = httpx2.AsyncClient(limits=bounds, timeout=120)
+    bare = openai.AsyncOpenAI(base_url=url, api_key=KEY, max_retries=0, http_client=client)
+
+    async def through_client(number: int) -> object:
+        return await bare.chat.completions.create(
+            model="ada", messages=[{"role": "user", "content": f"question {number}"}], max_tokens=50, seed=number
+        )
+
+    async with ca.Gateway() as gateway:
+
+        async def through_gateway(number: int) -> Reply:
+            return await gateway.reply(call_of(model, number))
+
+        await timed(through_client, range(WARM_UP))
+        await timed(through_gateway, range(WARM_UP))
+        rates: dict[str, list[float]] = {"openai client": [], "gateway": []}
+        for part in range(2):
+            numbers = range(10**6 * (part + 1), 10**6 * (part + 1) + COMPARED // 2)
+            rates["openai client"].append(await timed(through_client, numbers))
+            rates["gateway"].append(await timed(through_gateway, numbers))
+        for name, found in rates.items():
+            print(f"{name:14} {min(found):6.0f} to {max(found):6.0f} calls/s, {CONCURRENT} at once")
+        print(f"ratio          {sum(rates['gateway']) / sum(rates['openai client']):6.2f}")
+        print(f"gateway: {gateway.counts.made} calls made, {gateway.counts.failed} failed")
+    await bare.close()
+
+
+async def memory(model: ca.Model) -> None:
+    """Make many calls past the gateway, whose memo keeps every answer of a run that has no store."""
+    backend = HostedBackend()
+    outcomes: dict[str, int] = {}
+
+    async def ask(number: int) -> None:
+        reply = await backend.complete(call_of(model, number))
+        outcomes[reply.outcome] = outcomes.get(reply.outcome, 0) + 1
+
+    before = megabytes()
+    for done in range(0, CALLS, CALLS // 8):
+        await timed(ask, range(done, done + CALLS // 8))
+        print(f"after {done + CALLS // 8:6} calls: {megabytes():6.1f} MB (before: {before:.1f})", flush=True)
+    print(f"outcomes: {outcomes}")
+    await backend.aclose()
+
+
 async def main() -> None:
     """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", choices=("throughput", "memory"), help="left out: both")
+    part = parser.parse_args().part
     with provider() as url:
         os.environ["THROUGHPUT_API_KEY"] = KEY
         model = ca.Model("ada", "openai/ada", api_base=url, api_key_env="THROUGHPUT_API_KEY")
-        bounds = httpx2.Limits(max_connections=CONCURRENT, max_keepalive_connections=CONCURRENT)
-        bare = openai.AsyncOpenAI(
-            base_url=url, api_key=KEY, max_retries=0, http_client=httpx2.AsyncClient(limits=bounds, timeout=120)
-        )
-        backend = HostedBackend()
-        outcomes: dict[str, int] = {}
-
-        async def through_client(number: int) -> object:
-            return await bare.chat.completions.create(
-                model="ada", messages=[{"role": "user", "content": f"question {number}"}], max_tokens=50, seed=number
-            )
-
-        def call(number: int) -> Call:
-            noise = number.to_bytes(16, "big")
-            return Call(model, (Message("user", f"question {number}"),), Sampling(), 50, noise)
-
-        async def straight(number: int) -> Reply:
-            reply = await backend.complete(call(number))
-            outcomes[reply.outcome] = outcomes.get(reply.outcome, 0) + 1
-            return reply
-
-        async with ca.Gateway(backends={"hosted": backend}) as gateway:
-
-            async def through_gateway(number: int) -> Reply:
-                reply = await gateway.reply(call(number))
-                outcomes[reply.outcome] = outcomes.get(reply.outcome, 0) + 1
-                return reply
-
-            await timed(through_client, range(WARM_UP))
-            await timed(through_gateway, range(WARM_UP))
-            rates: dict[str, list[float]] = {"openai client": [], "gateway": []}
-            for part in range(2):
-                numbers = range(10**6 * (part + 1), 10**6 * (part + 1) + COMPARED // 2)
-                rates["openai client"].append(await timed(through_client, numbers))
-                rates["gateway"].append(await timed(through_gateway, numbers))
-            for name, found in rates.items():
-                print(f"{name:14} {min(found):6.0f} to {max(found):6.0f} calls/s, {CONCURRENT} at once")
-            print(f"ratio          {sum(rates['gateway']) / sum(rates['openai client']):6.2f}")
-        # Without the gateway's memo, which keeps every answer of a run that has no store.
-        before = megabytes()
-        for first in range(0, CALLS, CALLS // 4):
-            await timed(straight, range(10**8 + first, 10**8 + first + CALLS // 4))
-            print(f"after {first + CALLS // 4:6} calls: {megabytes():6.1f} MB (before: {before:.1f})")
-        print(f"outcomes: {outcomes}")
-        await bare.close()
+        if part != "memory":
+            await throughput(url, model)
+        if part != "throughput":
+            await memory(model)
 
 
 if __name__ == "__main__":

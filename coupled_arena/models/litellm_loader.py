@@ -18,10 +18,15 @@ ODD_ANSWER = "Pydantic serializer warnings"
 CANCELLED_EARLY = "coroutine '.*acompletion' was never awaited"
 """How Python's warning begins of a request that was given up before LiteLLM had begun it."""
 
-CONNECTIONS = "100000"
-"""Most connections at once, in all and to one host: `concurrency` bounds the requests, not the connections."""
+BOUNDLESS = "100000"
+"""What bounds of LiteLLM's own are set to: `concurrency` and `limits` bound the requests."""
 
-_POOLS = ("AIOHTTP_CONNECTOR_LIMIT", "AIOHTTP_CONNECTOR_LIMIT_PER_HOST")
+_BOUNDS = (
+    "AIOHTTP_CONNECTOR_LIMIT",
+    "AIOHTTP_CONNECTOR_LIMIT_PER_HOST",
+    # Its bookkeeping after a call, which would pile up behind hundreds of calls at once.
+    "LOGGING_WORKER_CONCURRENCY",
+)
 
 
 @functools.cache
@@ -32,8 +37,8 @@ def load_litellm() -> Any:
     """
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     # Read once, when LiteLLM is imported: a program that did so before keeps 500 connections to a host.
-    for name in _POOLS:
-        os.environ.setdefault(name, CONNECTIONS)
+    for name in _BOUNDS:
+        os.environ.setdefault(name, BOUNDLESS)
     # Pydantic warns of types inside LiteLLM, now and whenever LiteLLM imports more of itself; no user can act on it.
     for message in (PYDANTIC_COMPLAINT, ODD_ANSWER):
         warnings.filterwarnings("ignore", message=message, category=UserWarning)
