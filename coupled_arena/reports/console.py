@@ -45,7 +45,7 @@ def leaderboard(result: Result) -> RenderableType:
     """Return the leaderboard with what must be known about it and whether it is settled."""
     columns = [column for column in LEADERBOARD_COLUMNS if not _trivial(result, column)]
     rows = [[getattr(row, column) for column in columns] for row in result.rows]
-    counted, settled = result.counted(), result.ratings.settled()
+    counted, settled, arms = result.counted(), result.ratings.settled(), result.arms
     lines = [
         f"{len(result.battles)} battles: {counted['decided']} decided, {counted['void']} void, "
         f"{counted['forfeited']} forfeited. Ratings: half-win Bradley-Terry, prior {result.ratings.prior}, "
@@ -54,7 +54,7 @@ def leaderboard(result: Result) -> RenderableType:
         *(pair.line for pair in settled),
         *(f"intervals of neighbours: {pair.multiplicity}" for pair in settled[:1]),
         dice(result.shared()),
-        *([result.arms.line] if result.arms is not None else []),
+        *([] if arms is None else [arms.line]),
     ]
     return Group(table(columns, rows), Text(), *(Text(printable(line)) for line in lines))
 

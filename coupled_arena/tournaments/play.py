@@ -2,7 +2,7 @@
 
 import platform
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from coupled_arena.errors import HERE, BudgetReached, ListenerFailed
-from coupled_arena.models.calls import Backend, Call, Reply
-from coupled_arena.models.gateway import Gateway, WaitListener
-from coupled_arena.models.model import Kind, Model
+from coupled_arena.models.calls import Backend
+from coupled_arena.models.gateway import Gateway
+from coupled_arena.models.model import Kind
 from coupled_arena.prompts import PromptSet, load_prompts
 from coupled_arena.protocols import Observer
 from coupled_arena.tournaments.caveats import caveats
@@ -65,7 +65,7 @@ async def play(
         ListenerFailed: a listener or observer raised.
         ModelError: a local model failed, or nobody supplied a question.
     """
-    listeners = [guarded(listener) for listener in listeners]
+    tell = telling(listeners)
     async with Gateway(
         backends=backends,
         budget=tournament.budget,
@@ -78,8 +78,9 @@ async def play(
         prompts = load_prompts(tournament.prompt_set).with_actions(
             *sorted({seat.tag for seat in tournament.roles.values()})
         )
-        gateway.on_wait = _waits(listeners)
-        gateway.on_reply = _reporter(listeners)
+        if listeners:
+            gateway.on_reply = lambda call, reply, memoised: tell(CallAnswered(call, reply, memoised))
+            gateway.on_wait = lambda model, seconds, reason: tell(CallWaits(model, seconds, reason))
         with opened(store) as (written, read):
             digest = digest_of(tournament)
             with written.open_run(digest, tournament.name, tournament.document(), manifest(tournament, prompts)) as run:
@@ -89,7 +90,7 @@ async def play(
                     # A store in memory lives as long as whatever reads it.
                     weakref.finalize(source, written.close)
                 try:
-                    return await _played(tournament, gateway, prompts, run, source, listeners, observers)
+                    return await _played(tournament, gateway, prompts, run, source, tell, observers)
                 except BudgetReached as stop:
                     await gateway.drain()
                     stop.result = _stopped(tournament, gateway, run, source)
@@ -102,19 +103,18 @@ async def _played(
     prompts: PromptSet,
     run: RunStore,
     source: "StoredRun",
-    listeners: Sequence[Listener],
+    tell: Listener,
     observers: Sequence[Observer],
 ) -> Result:
     """Play from the questions to the last round, and say what it came to."""
     battles, _ = battles_of(tournament)
-    for listener in listeners:
-        listener(RunOpened(run.id, battles))
+    tell(RunOpened(run.id, battles))
     seating = Seating(tournament, gateway, prompts)
     asked = await gather(tournament, seating, prompts)
     for question in asked.questions:
         run.save_question(question)
     run.save_rejected(asked.rejected)
-    runner = Runner(tournament, seating, prompts, asked.questions, listeners, observers, keeper=run)
+    runner = Runner(tournament, seating, prompts, asked.questions, [tell], observers, keeper=run)
     played = await runner.play()
     run.drop_unsaved()
     known = (*asked.caveats, *caveats(tournament, seating.author_of, played.battles))
@@ -196,35 +196,14 @@ def manifest(tournament: Tournament, prompts: PromptSet) -> dict[str, Any]:
     }
 
 
-def guarded(listener: Listener) -> Listener:
-    """Return a listener whose exceptions end the run instead of making a battle void."""
+def telling(listeners: Sequence[Listener]) -> Listener:
+    """Return what tells all listeners; an exception of theirs ends the run instead of making a battle void."""
 
-    def told(event: Event) -> None:
+    def tell(event: Event) -> None:
         try:
-            listener(event)
+            for listener in listeners:
+                listener(event)
         except Exception as error:
             raise ListenerFailed(f"a listener raised {type(error).__name__}: {error}") from error
 
-    return told
-
-
-def _reporter(listeners: Sequence[Listener]) -> Callable[[Call, Reply, bool], None] | None:
-    if not listeners:
-        return None
-
-    def report(call: Call, reply: Reply, memoised: bool) -> None:
-        for listener in listeners:
-            listener(CallAnswered(call, reply, memoised))
-
-    return report
-
-
-def _waits(listeners: Sequence[Listener]) -> WaitListener | None:
-    if not listeners:
-        return None
-
-    def report(model: Model, seconds: float, reason: str) -> None:
-        for listener in listeners:
-            listener(CallWaits(model, seconds, reason))
-
-    return report
+    return tell
