@@ -1,0 +1,230 @@
+"""Which ranks the battles leave possible, and which models may be the best."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coupled_arena.errors import RatingError
+from coupled_arena.ratings.result import Ratings, spread
+from coupled_arena.ratings.student import t_quantile
+
+DRAWS = 10_000
+"""Draws of the errors of all ratings of a group; always the same ones."""
+
+MOST_DRAWN = 100
+"""Larger groups are corrected by Holm's method instead of by drawing."""
+
+_SEED = 20240519
+_MOST_CELLS = 1 << 22
+"""Cells (draws x pairs) compared at a time, 32 MiB."""
+
+_EQUAL = 1e-6
+"""Points by which draws of one rating may differ by rounding."""
+
+Floats = NDArray[np.float64]
+
+
+class Rank(NamedTuple):
+    """Where a model may stand among the models that it can be compared with."""
+
+    model: str
+    """Name of the model."""
+    low: int | None
+    """Best rank the battles leave possible, 1 for the best; None where there is no interval."""
+    high: int | None
+    """Worst rank they leave possible; None where there is no interval."""
+    best: float | None
+    """Probability that no comparable model is better, in [0, 1]; None where there is no interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Rank intervals of all models."""
+
+    rows: tuple[Rank, ...]
+    """One for each model, in the order of `Ratings.names`."""
+    level: float
+    """Coverage of all rank intervals of a comparable group together."""
+    multiplicity: str
+    """How the comparisons behind the ranks were corrected for their number."""
+
+    def of(self, model: str) -> Rank:
+        """Return the ranks of a model; an unknown name raises `RatingError`."""
+        for row in self.rows:
+            if row.model == model:
+                return row
+        raise RatingError(f"no model named {model!r} was rated; there are {', '.join(row.model for row in self.rows)}")
+
+
+def ranks(ratings: Ratings) -> Ranks:
+    """Return rank intervals that hold jointly at the level of the ratings, and each model's probability to be best.
+
+    Inside a comparable group every ordered pair is tested, `a is no better than b`, by its difference over its standard
+    error. The critical value is the quantile of the largest of these under Student's distribution with the ratings'
+    covariance, from `DRAWS` draws; what is rejected leaves, and the rest is tested again (Romano and Wolf 2005,
+    Econometrica 73). A group of more than `MOST_DRAWN` models takes Holm's (1979) critical values. A model's best rank
+    is 1 plus the number of models shown to be better, its worst the size of the group less the number shown to be worse
+    (Mogstad, Romano, Shaikh and Wilhelm 2024, Review of Economic Studies 91). `best` is the share of draws around the
+    ratings in which the model leads.
+
+    Ranks count from 1 in every comparable group: a model outside it neither takes a rank from the others nor widens
+    their intervals. There is no interval where clusters do not outnumber models, and for a model that nothing compares.
+    For two models their score decides, as in `Ratings.settled`.
+
+    Args:
+        ratings: what `rate` returned.
+
+    Example:
+        >>> from coupled_arena.ratings import RatingInput, rate
+        >>> rows = [(a, b, float(n % 9 > 0), 1, n) for n in range(90) for a, b in (("ada", "cleo"), ("bob", "cleo"))]
+        >>> rows += [("ada", "bob", float(n % 2), 1, n) for n in range(90)]
+        >>> found = ranks(rate(RatingInput.from_rows(rows)))
+        >>> [(row.model, row.low, row.high, round(row.best, 1)) for row in found.rows]
+        [('ada', 1, 2, 0.5), ('bob', 1, 2, 0.5), ('cleo', 3, 3, 0.0)]
+    """
+    found = {name: Rank(name, None, None, None) for name in ratings.names}
+    rules = set()
+    for group in ratings.comparable:
+        errors = _Errors.of(ratings, group)
+        if errors is None:
+            continue
+        better, rule = _better(errors, ratings.level)
+        if ratings.score is not None:
+            better, rule = _by_score(ratings, group), "one pair"
+        rules.add(rule)
+        low, high = 1 + better.sum(axis=0), len(group) - better.sum(axis=1)
+        for place, model in enumerate(group):
+            found[model] = Rank(model, int(low[place]), int(high[place]), float(errors.best[place]))
+    if ratings.score is not None and ratings.score.settled and len(ratings.comparable) == 2:
+        # A clean sweep of two: the battles compare them by their score alone.
+        found = {name: Rank(name, *((1, 1) if _leads(ratings, name) else (2, 2)), None) for name in ratings.names}
+        rules.add("one pair")
+    rule = ", ".join(sorted(rules)) or "no pair was tested"
+    return Ranks(tuple(found[name] for name in ratings.names), ratings.level, rule)
+
+
+def top_set(ratings: Ratings, level: float | None = None) -> tuple[str, ...]:
+    """Return the models that may be the best, in ranking order; the best is among them with probability `level`.
+
+    A model leaves the set where the largest of the other models' leads over it is beyond chance, each lead over its
+    standard error, judged by the quantile of the largest of all of them (Hsu 1984, Annals of Statistics 12). Since only
+    the test of the truly best model can go wrong, the set needs no further correction. Models that the battles do not
+    compare do not drive each other out: the set is that of every comparable group together, and all models of a group
+    without intervals.
+
+    Args:
+        ratings: what `rate` returned.
+        level: probability, between 0 and 1; the level of the ratings if left out.
+
+    Raises:
+        RatingError: the level is out of range.
+
+    Example:
+        >>> from coupled_arena.ratings import RatingInput, rate
+        >>> rows = [("ada", "bob", float(n % 9 > 0), 1, n) for n in range(90)]
+        >>> top_set(rate(RatingInput.from_rows(rows)))
+        ('ada',)
+    """
+    level = ratings.level if level is None else level
+    if not 0 < level < 1:
+        raise RatingError(f"level must lie between 0 and 1, not {level!r}")
+    out: set[str] = set()
+    if ratings.score is not None and level == ratings.level:
+        out = {name for name in ratings.names if ratings.score.settled and not _leads(ratings, name)}
+        return tuple(name for name in ratings.ranking if name not in out)
+    for group in ratings.comparable:
+        if (errors := _Errors.of(ratings, group)) is not None:
+            for place, model in enumerate(group):
+                others = np.array([other for other in range(len(group)) if other != place])
+                rivals = others, np.full(len(others), place)
+                if errors.leads(*rivals).max() > errors.critical(*rivals, level):
+                    out.add(model)
+    return tuple(name for name in ratings.ranking if name not in out)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Errors:
+    """Ratings of one comparable group, and draws of their errors."""
+
+    rating: Floats
+    se: Floats
+    """Standard error of every difference, shape (models, models); infinite where there is none."""
+    drawn: Floats
+    """Draws of the errors, shape (draws, models), Student distributed."""
+    degrees: int
+
+    @classmethod
+    def of(cls, ratings: Ratings, group: tuple[str, ...]) -> "_Errors | None":
+        """Return those of a group; None where it has no intervals."""
+        at = np.array([ratings.names.index(name) for name in group])
+        degrees = ratings.degrees[at[0]]
+        if len(group) < 2 or degrees is None:
+            return None
+        covariance = ratings.covariance[np.ix_(at, at)]
+        variance = np.diag(covariance)[:, None] + np.diag(covariance) - 2 * covariance
+        known = [[spread(float(value), degrees, ratings.level)[0] for value in row] for row in variance]
+        se = np.array([[math.inf if value is None else value for value in row] for row in known])
+        if not np.isfinite(se).any():
+            return None
+        # The symmetric root, unlike a triangular one, does not depend on the order of the models.
+        values, vectors = np.linalg.eigh(covariance)
+        root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+        generator = np.random.default_rng(_SEED)
+        normal = generator.standard_normal((DRAWS, len(group)))
+        scale = np.sqrt(generator.chisquare(degrees, DRAWS) / degrees)
+        rating = np.array([ratings.within[index] for index in at])
+        return cls(rating, se, normal @ root / scale[:, None], degrees)
+
+    @property
+    def best(self) -> Floats:
+        """Share of the draws in which each model leads; level leaders share it."""
+        values = self.rating + self.drawn
+        leading = values >= values.max(axis=1, keepdims=True) - _EQUAL
+        share: Floats = (leading / leading.sum(axis=1, keepdims=True)).mean(axis=0)
+        return share
+
+    def leads(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
+        """Return the differences of these pairs over their standard errors."""
+        lead: Floats = (self.rating[first] - self.rating[second]) / self.se[first, second]
+        return lead
+
+    def critical(self, first: NDArray[np.intp], second: NDArray[np.intp], level: float) -> float:
+        """Return what the largest lead of these pairs exceeds with probability 1 - level if all are level."""
+        if len(self.rating) > MOST_DRAWN:
+            return t_quantile(max(0.5, 1 - (1 - level) / len(first)), self.degrees)
+        part = max(1, _MOST_CELLS // len(first))
+        largest = [
+            ((drawn[:, first] - drawn[:, second]) / self.se[first, second]).max(axis=1)
+            for drawn in np.array_split(self.drawn, math.ceil(len(self.drawn) / part))
+        ]
+        return float(np.quantile(np.concatenate(largest), level))
+
+
+def _better(errors: _Errors, level: float) -> tuple[NDArray[np.bool_], str]:
+    """Return which row model is shown to be better than which column model, and by which rule."""
+    size = len(errors.rating)
+    better = np.zeros((size, size), dtype=np.bool_)
+    first, second = np.nonzero(~np.eye(size, dtype=np.bool_))
+    while len(first):
+        beyond = errors.leads(first, second) > errors.critical(first, second, level)
+        better[first[beyond], second[beyond]] = True
+        if not beyond.any():
+            break
+        first, second = first[~beyond], second[~beyond]
+    tests = size * (size - 1)
+    rule = "Holm" if size > MOST_DRAWN else f"largest of all t, step by step, {DRAWS:,} draws"
+    return better, f"{rule}, over {tests} ordered pairs"
+
+
+def _by_score(ratings: Ratings, group: tuple[str, ...]) -> NDArray[np.bool_]:
+    settled = ratings.score is not None and ratings.score.settled
+    return np.array([[settled and a != b and _leads(ratings, a) for b in group] for a in group])
+
+
+def _leads(ratings: Ratings, name: str) -> bool:
+    """Return whether this one of two models has the larger share."""
+    score = ratings.score
+    return score is not None and score.share is not None and (score.share > 0.5) == (name == score.a)
