@@ -1,6 +1,5 @@
 """Questions that are not written by an examiner: the shipped set and the user's own files."""
 
-import csv
 import json
 from collections.abc import Iterator
 from functools import cache
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.prompts.rows import csv_rows, json_rows, text_of
 from coupled_arena.records import Question, name_problem
 
 _FIELDS = ("id", "domain", "language", "text", "question", "reference")
@@ -103,54 +103,15 @@ def _bundled(language: str) -> tuple[Question, ...]:
 
 def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield line number and fields of every question; what cannot be read is a problem."""
-    try:
-        content = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        problems.append(Problem(f"{path}:{line}", "questions", "is not UTF-8; save the file as UTF-8"))
-        return
-    except (OSError, ValueError) as error:
-        # A ValueError is a path that no file can have: one with a null byte.
-        problems.append(Problem(str(path), "questions", f"cannot be read: {getattr(error, 'strerror', None) or error}"))
+    content = text_of(path, "questions", problems)
+    if content is None:
         return
     if path.suffix in (".jsonl", ".ndjson"):
-        yield from _json_rows(path, content, problems)
+        yield from json_rows(path, content, "questions", problems)
     elif path.suffix == ".csv":
-        yield from _csv_rows(path, content, problems)
+        yield from csv_rows(path, content, "questions", problems)
     else:
         problems.append(Problem(str(path), "questions", "is neither .jsonl nor .csv"))
-
-
-def _json_rows(path: Path, content: str, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(content.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            problems.append(Problem(f"{path}:{number}", "questions", f"is not JSON: {error}"))
-            continue
-        if isinstance(row, dict):
-            yield number, row
-        else:
-            problems.append(Problem(f"{path}:{number}", "questions", "is not a JSON object"))
-
-
-def _csv_rows(path: Path, content: str, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
-    reader = csv.reader(content.splitlines(keepends=True), strict=True)
-    try:
-        header = next(reader, [])
-        start = reader.line_num + 1
-        for values in reader:
-            if any(values):
-                if len(values) != len(header):
-                    message = f"has {len(values)} fields where the header has {len(header)}"
-                    problems.append(Problem(f"{path}:{start}", "questions", message))
-                else:
-                    yield start, dict(zip(header, values, strict=True))
-            start = reader.line_num + 1
-    except csv.Error as error:
-        problems.append(Problem(f"{path}:{reader.line_num}", "questions", f"is not CSV: {error}"))
 
 
 def _wrong(row: dict[str, Any]) -> Iterator[tuple[str, str]]:

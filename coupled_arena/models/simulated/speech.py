@@ -17,6 +17,7 @@ from coupled_arena.models.simulated.reading import (
     hear,
     wanted_tags,
 )
+from coupled_arena.models.simulated.sheet import answered, find_sheet
 from coupled_arena.models.simulated.wording import Wording, wording_for
 from coupled_arena.models.simulated.world import World
 from coupled_arena.prompts import load_prompts
@@ -44,6 +45,7 @@ def identity_of(model: str) -> str:
 def reply_to(call: Call) -> Reply:
     """Return a simulated model's reply: a pure function of the call.
 
+    * A chat that ends with an answer sheet gets an answer that is right as often as the model has skill.
     * A chat that shows rounds of a battle makes it a judge.
     * A question, with tags asked for in the last message, makes it a debater; without tags it remarks on the weakest
       claim of the turns it is shown, and without turns it gives the reference answer.
@@ -75,6 +77,9 @@ def reply_to(call: Call) -> Reply:
 
 def _said(call: Call, dials: Dials, key: bytes, wording: Wording) -> str:
     messages = call.messages
+    if sheet := find_sheet(messages):
+        asked = "\n".join(message.content for message in messages[:-1])
+        return answered(asked, sheet, dials.skill_in(sheet[-1]), dials.world, call.sampling, key)
     question = find_question(messages)
     if question is None:
         count = examiner.requested(messages[-1].content)

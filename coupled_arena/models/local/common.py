@@ -1,0 +1,72 @@
+"""How many tokens two local models have in common: what they can share dice on."""
+
+import struct
+from pathlib import Path
+
+from coupled_arena.coupling import Vocabulary, shared_tokens
+from coupled_arena.coupling.pieces import Spelling, token_bytes
+from coupled_arena.errors import ModelUnavailable
+from coupled_arena.models.local.cache import ModelCache
+from coupled_arena.models.local.gguf_file import GgufFile, read_gguf
+from coupled_arena.models.model import Model
+
+_BYTE_LEVEL = "gpt2"
+"""What a file calls a byte-level tokenizer; the pieces of all others write a space as `▁`."""
+
+_TOKENS, _TYPES = "tokenizer.ggml.tokens", "tokenizer.ggml.token_type"
+_CONTROL = 3
+"""Type of a token that steers the model and adds nothing to a text."""
+
+_COUNTED = 12
+"""Bytes before the items of an array: their type and their number."""
+
+
+def common_tokens(a: Model, b: Model, cache: ModelCache | None = None) -> int:
+    """Return how many tokens two local models have in common, those that add nothing to a text not counted.
+
+    Tokens are common if they stand for the same bytes (`coupling.shared_tokens`). Where there are none, the models
+    share no dice but those that end a reply, whatever their noise keys, and nothing may be called coupled. Weights are
+    not loaded: what is read is the head of their files.
+
+    Args:
+        a: a model of kind `local`.
+        b: another one.
+        cache: where model files are; None takes the user's own.
+
+    Raises:
+        ModelUnavailable: a file is not to be had, or tells no vocabulary.
+    """
+    known = cache or ModelCache()
+    first, second = (known.resolve(model.path) for model in (a, b))
+    return shared_tokens(_vocabulary(first), _vocabulary(second))
+
+
+def _vocabulary(path: Path) -> Vocabulary:
+    """Return the vocabulary that a file tells; every token that adds nothing to a text counts as an end."""
+    file = read_gguf(path)
+    byte_level = file.metadata.get("tokenizer.ggml.model") == _BYTE_LEVEL
+    spelling: Spelling = "byte-level" if byte_level else "sentencepiece"
+    if _TOKENS not in file.places:
+        raise ModelUnavailable(f"{path}: tells no vocabulary ({_TOKENS}); use another GGUF file")
+    pieces = _strings(_items(path, file, _TOKENS))
+    types = struct.iter_unpack("<i", _items(path, file, _TYPES)) if _TYPES in file.places else ()
+    control = {token for token, (kind,) in enumerate(types) if kind == _CONTROL}
+    return Vocabulary([token_bytes(piece, spelling) for piece in pieces], control)
+
+
+def _items(path: Path, head: GgufFile, key: str) -> bytes:
+    """Return the items of an array of the metadata as they lie in the file."""
+    begin, end = head.places[key]
+    with path.open("rb") as file:
+        file.seek(begin + _COUNTED)
+        return file.read(end - begin - _COUNTED)
+
+
+def _strings(data: bytes) -> list[str]:
+    found, at = [], 0
+    while at < len(data):
+        (length,) = struct.unpack_from("<Q", data, at)
+        at += 8
+        found.append(data[at : at + length].decode("utf-8", "replace"))
+        at += length
+    return found

@@ -1,0 +1,76 @@
+"""Reads the rows of a user's JSONL or CSV file; what is wrong with it becomes problems with file and line."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from coupled_arena.errors import Problem
+
+
+def text_of(path: Path, key: str, problems: list[Problem]) -> str | None:
+    """Return the text of a file in UTF-8, or None where it cannot be read.
+
+    Args:
+        path: the file.
+        key: what the problems call what it holds.
+        problems: where problems are added.
+    """
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        problems.append(Problem(f"{path}:{line}", key, "is not UTF-8; save the file as UTF-8"))
+    except (OSError, ValueError) as error:
+        # A ValueError is a path that no file can have: one with a null byte.
+        problems.append(Problem(str(path), key, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
+    return None
+
+
+def json_rows(path: Path, content: str, key: str, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield line number and fields of every line of a JSONL file that is not blank."""
+    for number, line in enumerate(content.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            problems.append(Problem(f"{path}:{number}", key, f"is not JSON: {error}"))
+            continue
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            problems.append(Problem(f"{path}:{number}", key, "is not a JSON object"))
+
+
+def csv_rows(
+    path: Path, content: str, key: str, problems: list[Problem], header: list[str] | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield first line number and fields of every row of a CSV file that is not blank.
+
+    Args:
+        path: the file.
+        content: its text.
+        key: what the problems call what it holds.
+        problems: where problems are added.
+        header: names of the columns; None takes them from the first row, and a first row that repeats them is skipped.
+    """
+    reader = csv.reader(content.splitlines(keepends=True), strict=True)
+    named = header is not None
+    start = 1
+    try:
+        if header is None:
+            header = next(reader, [])
+            start = reader.line_num + 1
+        for values in reader:
+            if any(values) and not (named and start == 1 and values == header):
+                if len(values) != len(header):
+                    wanted = f"a row has {len(header)}" if named else f"the header has {len(header)}"
+                    message = f"has {len(values)} fields where {wanted}"
+                    problems.append(Problem(f"{path}:{start}", key, message))
+                else:
+                    yield start, dict(zip(header, values, strict=True))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        problems.append(Problem(f"{path}:{reader.line_num}", key, f"is not CSV: {error}"))

@@ -1,0 +1,120 @@
+"""Item files of any form: their rows, and the items made of them, with every problem named by file and line."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.prompts.rows import csv_rows, json_rows, text_of
+from coupled_arena.records import name_problem
+from coupled_arena.studies.bench.task import Item
+
+SUFFIXES = (".csv", ".jsonl", ".ndjson", ".parquet")
+"""How the names of files end that items are read from."""
+
+MOST_LISTED = 20
+"""Most problems of one file that are listed."""
+
+KEY = "items"
+"""What problems call what a file holds."""
+
+
+def rows_of(
+    path: Path, problems: list[Problem], header: Sequence[str] | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield line number (in Parquet, row number from 1) and fields of every row of a file.
+
+    Args:
+        path: the file.
+        problems: where what cannot be read is added.
+        header: names of the columns of a CSV file; None takes them from its first row.
+    """
+    if path.suffix not in SUFFIXES:
+        problems.append(Problem(str(path), KEY, f"is none of {', '.join(SUFFIXES)}"))
+    elif path.suffix == ".parquet":
+        yield from _parquet_rows(path, problems)
+    elif (content := text_of(path, KEY, problems)) is not None:
+        if path.suffix == ".csv":
+            yield from csv_rows(path, content, KEY, problems, None if header is None else list(header))
+        else:
+            yield from json_rows(path, content, KEY, problems)
+
+
+def _parquet_rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        problems.append(Problem(str(path), KEY, 'Parquet needs pyarrow: pip install "coupled-arena[parquet]"'))
+        return
+    try:
+        rows = parquet.read_table(path).to_pylist()
+    except (ArrowException, OSError) as error:
+        problems.append(Problem(str(path), KEY, f"cannot be read: {' '.join(str(error).split())}"))
+        return
+    yield from enumerate(rows, start=1)
+
+
+@dataclass(slots=True)
+class Collection:
+    """Items as they are read, and everything wrong with them.
+
+    Args:
+        distinct: whether a text may be there only once.
+    """
+
+    distinct: bool = True
+    """Whether a text may be there only once; the public benchmarks repeat some."""
+    items: list[Item] = field(default_factory=list)
+    """Items without a problem, in the order of the files."""
+    problems: list[Problem] = field(default_factory=list)
+    """Everything wrong."""
+    _ids: dict[str, str] = field(default_factory=dict)
+    _texts: dict[str, str] = field(default_factory=dict)
+
+    def add(self, where: str, item: Item, wrong: Sequence[tuple[str, str]] = ()) -> None:
+        """Add an item, or what is wrong with it: fields with messages, beside what is found here.
+
+        Args:
+            where: file and line.
+            item: what was read; empty fields are missing.
+            wrong: what is known to be wrong with it.
+        """
+        found = [Problem(where, key, message) for key, message in wrong]
+        known = {key for key, _ in wrong}
+        missing = [key for key in ("id", "text", "gold") if not getattr(item, key).strip() and key not in known]
+        found += (Problem(where, key, "is missing") for key in missing)
+        if item.id.strip():
+            if problem := name_problem(item.id):
+                found.append(Problem(where, "id", problem))
+            elif first := self._ids.get(item.id):
+                found.append(Problem(where, "id", f"{item.id!r} is the id of {first} already"))
+            self._ids.setdefault(item.id, where)
+        if self.distinct and item.text.strip():
+            if first := self._texts.get(item.text):
+                found.append(Problem(where, "text", f"is the text of {first} already"))
+            self._texts.setdefault(item.text, where)
+        self.problems += found
+        if not found:
+            self.items.append(item)
+
+    def finished(self, path: Path) -> tuple[Item, ...]:
+        """Return the items.
+
+        Raises:
+            ConfigurationError: with everything wrong, or there are none.
+        """
+        if not self.problems and not self.items:
+            self.problems.append(Problem(str(path), KEY, "holds no items"))
+        if len(self.problems) > MOST_LISTED:
+            more = Problem(str(path), KEY, f"and {len(self.problems) - MOST_LISTED} problems more")
+            raise ConfigurationError([*self.problems[:MOST_LISTED], more])
+        if self.problems:
+            raise ConfigurationError(self.problems)
+        return tuple(self.items)
+
+
+def text_in(row: dict[str, Any], key: str) -> str:
+    """Return a field as text without surrounding spaces: a number as it is written, nothing as an empty text."""
+    value = row.get(key)
+    return "" if value is None or isinstance(value, bool | list | dict) else str(value).strip()

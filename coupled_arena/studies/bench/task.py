@@ -1,0 +1,146 @@
+"""A task: items, how a model is asked about them, and how its reply is scored."""
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from coupled_arena.coupling import noise_key, permutation
+from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.models.calls import Message
+from coupled_arena.records import name_problem
+from coupled_arena.studies.bench.scoring import Exact
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One item of a task."""
+
+    id: str
+    """Names it within the task; its dice follow from it."""
+    text: str
+    """What the model is asked."""
+    gold: str
+    """The right answer."""
+    subject: str = ""
+    """What it is about, where the task has parts."""
+
+
+Prompt = Callable[[Item], str | Sequence[Message]]
+"""Makes the chat of an item, or the one message of a user."""
+
+Scorer = Callable[[Item, str], float]
+"""Says what a reply to an item is worth, from 0 to 1."""
+
+
+def plain(item: Item) -> str:
+    """Return an item's text: the prompt of a task whose items say all there is to say."""
+    return item.text
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Items, how a model is asked about them, and how its reply is scored.
+
+    Raises:
+        ConfigurationError: there are no items, two have one id, one lacks id, text or gold, or no token may be written.
+
+    Example:
+        >>> from coupled_arena.studies.bench.scoring import last_number
+        >>> task = Task("sums", (Item("1", "What is 2 + 2?", "4"),), score=Exact(last_number), max_tokens=8)
+        >>> task.worth(task.items[0], "It is 4.")
+        1.0
+    """
+
+    name: str
+    """What it is called."""
+    items: tuple[Item, ...]
+    """Its items."""
+    score: Scorer
+    """Says what a reply is worth, from 0 to 1."""
+    prompt: Prompt = plain
+    """Makes the chat of an item."""
+    max_tokens: int = 64
+    """Most tokens of a reply."""
+    choices: tuple[str, ...] = ()
+    """Strings of which the reply is one; models that cannot choose write freely."""
+
+    def __post_init__(self) -> None:
+        problems = [Problem("task", "name", found)] if (found := name_problem(self.name)) else []
+        where = self.name or "task"
+        if not self.items:
+            problems.append(Problem(where, "items", "has none; give at least one"))
+        if self.max_tokens < 1:
+            problems.append(Problem(where, "max_tokens", f"must be at least 1, not {self.max_tokens}"))
+        for id_, count in Counter(item.id for item in self.items).items():
+            if wrong := name_problem(id_):
+                problems.append(Problem(where, "id", wrong))
+            elif count > 1:
+                problems.append(Problem(where, id_, f"{count} items have this id; give each its own"))
+        for item in self.items:
+            problems += (
+                Problem(where, f"{item.id}.{field}", "is empty")
+                for field in ("text", "gold")
+                if not getattr(item, field).strip()
+            )
+        if problems:
+            raise ConfigurationError(problems)
+
+    def chosen(self, count: int | None, seed: int) -> tuple[Item, ...]:
+        """Return so many items, drawn by a seed and in the order of the task; None is all of them.
+
+        Those drawn for a smaller count are among those drawn for a larger one, so that asking about more items asks
+        about no item twice.
+        """
+        if count is None or count >= len(self.items):
+            return self.items
+        key = noise_key(seed=seed, scope=("items", self.name), role=("bench",), label=(), part="whole")
+        return tuple(self.items[place] for place in sorted(permutation(len(self.items), key)[:count]))
+
+    def chat(self, item: Item) -> tuple[Message, ...]:
+        """Return what a model is sent.
+
+        Raises:
+            ConfigurationError: the prompt raised, or made no chat.
+        """
+        try:
+            made = self.prompt(item)
+            return (Message("user", made),) if isinstance(made, str) else tuple(Message(*message) for message in made)
+        except Exception as error:
+            raise self._fault(item, f"its prompt raised {type(error).__name__}: {error}") from error
+
+    def worth(self, item: Item, text: str) -> float:
+        """Return what a reply is worth, from 0 to 1.
+
+        Raises:
+            ConfigurationError: the scorer raised, or returned something else.
+        """
+        try:
+            worth = float(self.score(item, text))
+        except Exception as error:
+            raise self._fault(item, f"its scorer raised {type(error).__name__}: {error}") from error
+        if not math.isfinite(worth) or not 0 <= worth <= 1:
+            raise self._fault(item, f"its scorer returned {worth}, which is not from 0 to 1")
+        return worth
+
+    def readable(self, text: str) -> bool | None:
+        """Return whether an answer was found in a reply; None where the scorer does not look for one."""
+        return self.score.read(text) is not None if isinstance(self.score, Exact) else None
+
+    @property
+    def scorer(self) -> str:
+        """What the scorer is called."""
+        named = self.score.read if isinstance(self.score, Exact) else self.score
+        return str(getattr(named, "__name__", type(named).__name__)).strip("_").replace("_", " ")
+
+    def digest(self, items: Sequence[Item]) -> str:
+        """Return the hex digest of what is asked about these items and how it is scored."""
+        asked = [(item.id, item.gold, item.subject, self.chat(item)) for item in items]
+        parts = [self.name, self.scorer, self.max_tokens, self.choices, asked]
+        return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()
+
+    def _fault(self, item: Item, what: str) -> ConfigurationError:
+        message = f"{what}; mend it and run again: answers that were stored are not asked for again"
+        return ConfigurationError([Problem(self.name, item.id, message)])
