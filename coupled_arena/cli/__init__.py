@@ -15,6 +15,7 @@ from coupled_arena.cli import local_models
 from coupled_arena.cli.comparing import compare
 from coupled_arena.cli.playing import demo, run
 from coupled_arena.cli.results import export, leaderboard, runs
+from coupled_arena.cli.serving import serve
 from coupled_arena.cli.status import FAILED, INTERRUPTED, WRONG_USE
 from coupled_arena.cli.terminal import complain, out
 from coupled_arena.errors import ArenaError, ConfigurationError
@@ -26,7 +27,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (run, compare, demo, leaderboard, runs, export):
+for command in (run, compare, demo, leaderboard, runs, export, serve):
     app.command()(command)
 app.add_typer(local_models.app, name="models")
 

@@ -40,7 +40,7 @@ class Answer:
         if len(prompt) + room <= engine.context:
             return None
         detail = f"the prompt has {len(prompt)} tokens and the reply up to {room}; the context is {engine.context}"
-        return Reply(outcome="failed", detail=detail)
+        return Reply(outcome="failed", detail=detail, fault="request")
 
     def begin(self, engine: Engine, sampler: Sampler, prompt: Sequence[int], logits: Logits) -> Script[Reply]:
         """Return the script that writes the reply after a prompt."""

@@ -1,0 +1,56 @@
+"""A connection that ends when its client stalls in the middle of a request's headers, or never begins one."""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+
+def connections(seconds: float) -> type[H11Protocol]:
+    """Return a protocol for uvicorn whose connections give a client so many seconds for the headers of a request.
+
+    Uvicorn bounds only the time between two requests. What bounds a request's body and the reading of the reply is the
+    application, which finds in the request's state how to cut the connection (`cut`).
+    """
+
+    class Connection(H11Protocol):
+        """One connection."""
+
+        _deadline: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self.app_state: dict[str, Any] = {**self.app_state, "cut": transport.abort}
+            self._watch()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._forget()
+            super().connection_lost(exc)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._watch()
+
+        @property
+        def _busy(self) -> bool:
+            cycle: RequestResponseCycle | None = self.cycle
+            return cycle is not None and not cycle.response_complete
+
+        def _watch(self) -> None:
+            """Let the time run while no request is in work, from its first byte on."""
+            if self._busy:
+                self._forget()
+            elif self._deadline is None:
+                self._deadline = asyncio.get_running_loop().call_later(seconds, self._end)
+
+        def _forget(self) -> None:
+            if self._deadline is not None:
+                self._deadline.cancel()
+                self._deadline = None
+
+        def _end(self) -> None:
+            self._deadline = None
+            if not self._busy:
+                self.transport.abort()
+
+    return Connection
