@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coupled_arena.analysis.moments import Floats, Moments, resampled
+from coupled_arena.analysis.moments import Floats, Moments, resampled, widened
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.ratings.student import t_quantile
 
@@ -55,7 +55,7 @@ class Paired:
     saved: float | None
     """Share of the samples that shared dice make unnecessary, `2 C / (V + 2 C)`, at most 1; below 0 they cost some."""
     saved_low: float | None
-    """Lower end of its interval, from a bootstrap over questions."""
+    """Lower end of its interval, from a bootstrap over questions; None where the difference never varies."""
     saved_high: float | None
     """Upper end of its interval."""
     saved_within: float | None
@@ -86,7 +86,8 @@ def paired(
     """Compare two models by their scores on the same questions, replicate by replicate.
 
     The interval of the difference is that of the questions' mean differences with Student's quantile: the replicates of
-    a question may depend on each other in any way. What was saved has a cluster bootstrap over questions.
+    a question may depend on each other in any way. What was saved has the percentiles of a bootstrap over questions,
+    taken further out the fewer they are (`moments.widened`).
 
     Args:
         a: scores of one model, shape (questions, replicates); NaN where there is none.
@@ -122,7 +123,9 @@ def paired(
             square = (spread + 2 * float((moments.covariance / moments.count).mean())) / questions
             independent = math.sqrt(square) if square > 0 else None
     saved = _share(covariance, variance)
-    ends = None if saved is None else _saved_interval(moments, level, resamples, np.random.default_rng(seed))
+    ends = None
+    if saved is not None and variance is not None and variance > ROUNDING:
+        ends = _saved_interval(moments, level, resamples, np.random.default_rng(seed))
     return Paired(
         difference=difference,
         low=None if difference is None or reach is None else difference - reach,
@@ -142,7 +145,7 @@ def paired(
         dropped=int((np.isnan(first) | np.isnan(second)).sum()),
         level=level,
         shared=shared,
-        notes=tuple(_notes(moments, shared, len(first), error, saved)),
+        notes=tuple(_notes(moments, shared, len(first), error, saved, ends)),
     )
 
 
@@ -171,21 +174,24 @@ def _share(covariance: float | None, variance: float | None) -> float | None:
 
 
 def _saved_interval(moments: Moments, level: float, resamples: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the ends of the percentile interval of `saved`."""
+    """Return the ends of the percentile interval of `saved`, widened for few questions."""
     # Turned so that a beats b, the resamples do not depend on which of the two is called a.
     turned = moments.mean if moments.mean.sum() >= 0 else -moments.mean
     rows = np.column_stack([turned, turned**2, moments.rest, moments.covariance])
     distinct, counts = resampled(rows, resamples, rng)
-    number = len(rows)
-    mean, square, rest, covariance = (counts @ distinct / number).T
-    variance = (square - mean**2) * number / (number - 1) + rest
-    whole = variance + 2 * covariance
-    shares = np.divide(2 * covariance, whole, out=np.zeros(resamples), where=whole > ROUNDING)
-    low, high = np.quantile(shares, [(1 - level) / 2, (1 + level) / 2])
+    questions = len(rows)
+    mean, square, rest, covariance = (counts @ distinct / questions).T
+    variance = (square - mean**2) * questions / (questions - 1) + rest
+    independent = variance + 2 * covariance
+    varied = independent > ROUNDING
+    shares = 2 * covariance[varied] / independent[varied]
+    low, high = np.quantile(shares, widened(level, questions))
     return float(low), float(high)
 
 
-def _notes(moments: Moments, shared: bool, asked: int, error: float | None, saved: float | None) -> Iterator[str]:
+def _notes(
+    moments: Moments, shared: bool, asked: int, error: float | None, saved: float | None, ends: object
+) -> Iterator[str]:
     questions = len(moments.mean)
     if questions < asked:
         yield f"{asked - questions} of {asked} questions left out: no replicate has both scores"
@@ -197,5 +203,7 @@ def _notes(moments: Moments, shared: bool, asked: int, error: float | None, save
         yield "data noise, prediction noise and covariance cannot be told apart: no question has two replicates"
     if not shared:
         yield "nothing saved: dice were not shared"
-    elif moments.replicated and saved is None:
-        yield "saved is unknown: neither score ever varies"
+    elif moments.replicated and error is not None and saved is None:
+        yield "what was saved is unknown: neither score ever varies"
+    elif saved is not None and ends is None:
+        yield "no interval of what was saved: the two scores never differ by more or less"
