@@ -155,7 +155,7 @@ class Reply(Record):
     detail: str = ""
     """The provider's words when something went wrong."""
     fault: Fault | None = None
-    """What lies at fault where a hosted model failed or a local one had too little context; not kept with the answer."""
+    """What lies at fault where a hosted model failed or a local one lacked context; not kept with the answer."""
     retries: int = 0
     """Requests repeated after a passing fault before this answer."""
 
