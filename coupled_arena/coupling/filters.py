@@ -94,13 +94,16 @@ def likeliest(scaled: NDArray[np.float64], identities: NDArray[np.uint64], count
     """Return where the `count` likeliest candidates are, in no order; equals at the edge enter by smaller identity."""
     if count >= len(scaled):
         return np.arange(len(scaled))
-    edge = np.partition(scaled, len(scaled) - count)[len(scaled) - count]
-    above = np.flatnonzero(scaled > edge)
-    tied = np.flatnonzero(scaled == edge)
-    room = count - len(above)
-    if len(tied) > room:
-        tied = tied[np.argsort(identities[tied])[:room]]
-    return np.concatenate((above, tied))
+    order = np.argpartition(scaled, len(scaled) - count)
+    left, kept = order[:-count], order[-count:]
+    edge = scaled[kept[0]]
+    tied = left[scaled[left] == edge]
+    if not len(tied):
+        return kept
+    inside = scaled[kept] == edge
+    tied = np.append(tied, kept[inside])
+    chosen = tied[np.argsort(identities[tied])[: np.count_nonzero(inside)]]
+    return np.concatenate((kept[~inside], chosen))
 
 
 def nucleus(scaled: NDArray[np.float64], identities: NDArray[np.uint64], needed: float) -> NDArray[np.intp]:

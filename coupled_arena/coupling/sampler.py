@@ -236,13 +236,15 @@ class Sampler:
         comparison. Merging can only raise the likeliest candidate and adds no token, so nothing was left too early.
         """
         ends = self.vocabulary.end_tokens
+        # The smallest end token stands for all of them.
         possible[ends] = False
-        tokens = np.flatnonzero(possible)
+        possible[ends[:1]] = True
+        (tokens,) = possible.nonzero()
         scaled = _scale(logits[tokens], top, temperature)
-        if not len(ends):
-            return tokens, scaled
-        merged = np.logaddexp.reduce(_scale(logits[ends], top, temperature))
-        return np.append(tokens, ends[0]), np.append(scaled, merged)
+        if len(ends) > 1:
+            merged = np.logaddexp.reduce(_scale(logits[ends], top, temperature))
+            scaled[tokens.searchsorted(ends[0])] = merged
+        return tokens, scaled
 
 
 def _scale(logits: NDArray[np.float32], top: float, temperature: float) -> NDArray[np.float64]:
