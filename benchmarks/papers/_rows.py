@@ -12,6 +12,8 @@ PAIR = ("dataset", "family", "a", "b", "saved", "saved_low", "saved_high", "save
 """The fields that only a row about a pair of models has."""
 
 MARKS = {True: "=", False: "differs", None: ""}
+NOT_THERE = "no data"
+"""The mark of a printed number that does not follow from the files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +35,7 @@ class Row:
     published: float | None = None
     """The number as it was printed; None if the paper printed none."""
     match: bool | None = None
-    """Whether the two agree in all printed digits; None without a printed number."""
+    """Whether the two agree in all printed digits that the files can tell; None without both numbers."""
     note: str = ""
     """Why they differ, or what to know about the number."""
     dataset: str | None = None
@@ -57,13 +59,13 @@ class Row:
 
 
 def agree(recomputed: float | None, published: float | None, digits: int) -> bool | None:
-    """Return whether two numbers are one when printed with so many digits; None without a printed number.
+    """Return whether two numbers are one when printed with so many digits; None without both numbers.
 
     The printed number may have been rounded or cut: both count as agreement.
     """
-    if published is None:
+    if recomputed is None or published is None:
         return None
-    return recomputed is not None and abs(recomputed - published) < 10.0**-digits * (1 - 1e-9)
+    return abs(recomputed - published) < 10.0**-digits * (1 - 1e-9)
 
 
 def show(rows: Sequence[Row], as_json: bool) -> None:
@@ -80,7 +82,8 @@ def show(rows: Sequence[Row], as_json: bool) -> None:
         interval = "" if row.low is None or row.high is None else f" [{_short(row.low)}, {_short(row.high)}]"
         count = "" if row.n is None else str(row.n)
         values = f"{count:>6}  {_short(row.recomputed) + interval:>24}  {_short(row.published):>9}"
-        print(f"  {row.what:{what}}  {values}  {MARKS[row.match]:7}  {row.note}".rstrip())
+        mark = NOT_THERE if row.recomputed is None else MARKS[row.match]
+        print(f"  {row.what:{what}}  {values}  {mark:7}  {row.note}".rstrip())
 
 
 def _plain(row: Row) -> dict[str, object]:
