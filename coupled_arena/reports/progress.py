@@ -26,6 +26,9 @@ class Progress:
         clock: seconds.
     """
 
+    unit = "battles"
+    """What is counted."""
+
     def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.console = console
         self.clock = clock
@@ -41,7 +44,7 @@ class Progress:
     def __enter__(self) -> Self:
         if self.console.is_terminal:
             self.bar = Bar(
-                TextColumn("battles"),
+                TextColumn(self.unit),
                 BarColumn(bar_width=16),
                 MofNCompleteColumn(),
                 TextColumn("{task.description}"),
@@ -66,7 +69,7 @@ class Progress:
         match event:
             case RunOpened(run, battles):
                 self.battles = battles
-                self._say(f"run {run}: at most {battles} battles")
+                self._say(f"run {run}: at most {battles} {self.unit}")
             case RoundOpened(number, pairings):
                 byes = [pairing.a for pairing in pairings if pairing.b is None]
                 bye = f", {byes[0]} has a bye" if byes else ""
@@ -117,7 +120,7 @@ class Progress:
         now = self.clock()
         if now - self.spoken >= SECONDS_BETWEEN_LINES:
             self.spoken = now
-            self._say(f"{self.done} of {self.battles} battles, {self.line}{self._left(now)}")
+            self._say(f"{self.done} of {self.battles} {self.unit}, {self.line}{self._left(now)}")
 
     def _left(self, now: float) -> str:
         if not self.done:
@@ -127,6 +130,22 @@ class Progress:
 
     def _say(self, line: str) -> None:
         self.console.print(Text(printable(line)), soft_wrap=True)
+
+
+class AnswerProgress(Progress):
+    """A listener that shows the answers of a bench instead of battles."""
+
+    unit = "answers"
+
+    def __call__(self, event: Event) -> None:
+        """Take note of an event."""
+        if isinstance(event, CallAnswered):
+            self.done += 1
+            remark = f"{event.call.model.name}: {event.reply.outcome}: {event.reply.detail}"[:LONGEST_REMARK]
+            if not event.reply.answered and remark not in self.said:
+                self.said.add(remark)
+                self._say(remark)
+        super().__call__(event)
 
 
 def remarks(battle: Battle) -> list[str]:

@@ -16,7 +16,7 @@ class RunOpened:
     run: str
     """Id of the run."""
     battles: int
-    """How many battles it plays at most."""
+    """How many battles it plays at most; of a bench, how many answers there are to be."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,17 +183,22 @@ def opened(store: Store | Path | str | None) -> Iterator[tuple[Store, Store | Pa
 
 def manifest(tournament: Tournament, prompts: PromptSet) -> dict[str, Any]:
     """Return what else a reader needs to repeat a run: versions, prompts and their digest, the seed."""
-    versions = {"python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return {
-        "versions": versions,
+        "versions": versions(),
         "prompts": {"name": prompts.name, "digest": prompts.digest, "templates": dict(prompts.templates)},
         "seed": tournament.seed,
     }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that a run depends on, those that are not there left out."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
 
 
 def telling(listeners: Sequence[Listener]) -> Listener:

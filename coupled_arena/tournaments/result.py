@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from coupled_arena.errors import RunNotFound
 from coupled_arena.models.calls import Counts, Spent
 from coupled_arena.ratings import RatingInput, Ratings, rate
 from coupled_arena.ratings.arms import Arms, compare_arms
@@ -93,7 +94,16 @@ class Result:
 
     @classmethod
     def of(cls, run: RunReader, *, source: Source | None = None) -> "Result":
-        """Return the result of a stored run as far as it was played; without a `source` its store must stay open."""
+        """Return the result of a stored run as far as it was played; without a `source` its store must stay open.
+
+        Raises:
+            RunNotFound: the run is no tournament but a bench.
+        """
+        if "task" in run.definition:
+            raise RunNotFound(
+                f"{run.where}: run {run.id} is a bench, which has no battles; to see it, bench the same again: every "
+                "answer is in the store. `coupled-arena runs` lists the others"
+            )
         tournament = Tournament.stored(run.definition)
         battles = run.load_battles()
         return cls(

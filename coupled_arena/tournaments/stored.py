@@ -43,12 +43,21 @@ def begun(tournament: Tournament, store: Store | Path | str | None) -> Begun | N
     Raises:
         StoreError: the store cannot be read.
     """
-    if store is None or (not isinstance(store, Store) and not Path(store).exists()):
-        return None
     try:
         digest = digest_of(tournament)
     except (ConfigurationError, OSError):
         # What is wrong with a file the checks say; no run was ever played with it as it is.
+        return None
+    return begun_under(digest, store)
+
+
+def begun_under(digest: str, store: Store | Path | str | None) -> Begun | None:
+    """Return the newest run that a store holds under a digest, or None where it holds none; makes no store.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    if store is None or (not isinstance(store, Store) and not Path(store).exists()):
         return None
     if isinstance(store, Store):
         return _begun(store.find(digest))
