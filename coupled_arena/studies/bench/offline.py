@@ -1,6 +1,6 @@
 """Tasks that need no file: items made from a fixed seed, each with one right answer that a program knows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from hashlib import blake2b
 from typing import TypeVar
@@ -99,11 +99,11 @@ def _choice(draws: _Draws) -> Made:
             return _listed(f"Which of these is {_with_article(kind)}?", right, wrong, place, "kinds")
         case _:
             a, b = draws.between(2, 49), draws.between(2, 49)
-            wrong = draws.some((a + b - 10, a + b - 1, a + b + 1, a + b + 10), 3)
-            return _listed(f"What is {a} + {b}?", str(a + b), map(str, wrong), place, "sums")
+            near = draws.some((a + b - 10, a + b - 1, a + b + 1, a + b + 10), 3)
+            return _listed(f"What is {a} + {b}?", str(a + b), map(str, near), place, "sums")
 
 
-def _listed(question: str, right: str, wrong: Iterator[str], place: int, subject: str) -> Made:
+def _listed(question: str, right: str, wrong: Iterable[str], place: int, subject: str) -> Made:
     options = list(wrong)
     options.insert(place, right)
     lines = (f"{name}. {option}" for name, option in zip(_LETTERS, options, strict=True))

@@ -1,0 +1,169 @@
+"""Makes a plan of what a user asks for, and says everything that is wrong with it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from coupled_arena.coupling.alignment import Alignment
+from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.models.budget import Budget
+from coupled_arena.models.limits.limit import Limit
+from coupled_arena.models.model import Model, as_model
+from coupled_arena.models.simulated.dials import WORLD_DIGITS
+from coupled_arena.studies.bench.catalogue import load_task
+from coupled_arena.studies.bench.plan import Coupling, Plan, Setting
+from coupled_arena.studies.bench.task import Task
+from coupled_arena.tournaments.definition import problems_of
+
+WHERE = "bench"
+"""What problems name as their place."""
+
+MOST_REPEATS = 10_000
+MOST_ANSWERS = 10_000_000
+"""More answers than this are taken for a slip of the pen."""
+
+
+def planned(
+    models: Sequence[Model | str] | Model | str,
+    task: Task | str | Path,
+    *,
+    items: int | None = None,
+    repeats: int = 10,
+    temperature: float | Sequence[float] | None = None,
+    top_p: float | Sequence[float] | None = None,
+    coupling: str = "coupled",
+    alignment: str = "step",
+    seed: int = 0,
+    budget: Budget | Mapping[str, Any] | None = None,
+    limits: Mapping[str, Limit] | None = None,
+    concurrency: int = 64,
+) -> Plan:
+    """Return what a bench asks; the parameters are those of `bench`.
+
+    Raises:
+        ConfigurationError: with everything wrong.
+    """
+    problems: list[Problem] = []
+    listed = [models] if isinstance(models, Model | str) else list(models)
+    known = [model for value in listed if (model := _model(value, problems)) is not None]
+    temperatures, top_ps = _values(temperature), _values(top_p)
+    problems += _casting(known, listed)
+    problems += _stated(known, temperature=temperature, top_p=top_p)
+    problems += _numbers("temperature", temperatures, 0, 10, lowest=True)
+    problems += _numbers("top_p", top_ps, 0, 1, lowest=False)
+    for key, value, allowed in (("coupling", coupling, Coupling), ("alignment", alignment, Alignment)):
+        if value not in get_args(allowed):
+            problems.append(Problem(WHERE, key, f"must be one of {', '.join(get_args(allowed))}, not {value!r}"))
+    for key, number, most in (
+        ("repeats", repeats, MOST_REPEATS),
+        ("items", items, MOST_ANSWERS),
+        ("concurrency", concurrency, 100_000),
+    ):
+        if number is not None and not _whole(number, 1, most):
+            problems.append(Problem(WHERE, key, f"must be a whole number from 1 to {most}, not {number!r}"))
+    if not _whole(seed, 0, 10**WORLD_DIGITS - 1):
+        problems.append(
+            Problem(WHERE, "seed", f"must be a whole number of at most {WORLD_DIGITS} digits, not {seed!r}")
+        )
+    bounds = _budget(budget, problems)
+    found = _task(task, problems)
+    if found is not None and items is not None and not problems and items > len(found.items):
+        problems.append(Problem(WHERE, "items", f"{found.name} has {len(found.items)} items, not {items}"))
+    if problems or found is None:
+        raise ConfigurationError(problems)
+    plan = Plan(
+        models=tuple(known),
+        task=found,
+        items=found.chosen(items, seed),
+        repeats=repeats,
+        settings=tuple(Setting(t, p) for t in temperatures for p in top_ps),
+        coupling="coupled" if coupling == "coupled" else "independent",
+        alignment="step" if alignment == "step" else "context",
+        seed=seed,
+        budget=bounds,
+        limits=dict(limits or {}),
+        concurrency=concurrency,
+    )
+    if plan.answers > MOST_ANSWERS:
+        message = f"makes {plan.answers} answers, and {MOST_ANSWERS} are the most; ask fewer items or repeats"
+        raise ConfigurationError([Problem(WHERE, "items", message)])
+    return plan
+
+
+def _model(value: Model | str, problems: list[Problem]) -> Model | None:
+    try:
+        model = as_model(value)
+    except ValidationError as error:
+        problems += problems_of(error, WHERE)
+        return None
+    except ValueError as error:
+        problems.append(Problem(WHERE, "models", str(error)))
+        return None
+    return model if isinstance(model, Model) else None
+
+
+def _task(task: Task | str | Path, problems: list[Problem]) -> Task | None:
+    try:
+        return task if isinstance(task, Task) else load_task(task)
+    except ConfigurationError as error:
+        problems += error.problems
+        return None
+
+
+def _budget(budget: Budget | Mapping[str, Any] | None, problems: list[Problem]) -> Budget:
+    try:
+        return budget if isinstance(budget, Budget) else Budget(**(budget or {}))
+    except ValidationError as error:
+        problems += (found._replace(key=f"budget.{found.key}") for found in problems_of(error, WHERE))
+        return Budget()
+
+
+def _casting(models: Sequence[Model], listed: Sequence[Any]) -> Iterator[Problem]:
+    """Nobody, equal names, agents, and simulated models beside real ones."""
+    if not listed:
+        yield Problem(WHERE, "models", "name at least one model")
+    for name, count in sorted(Counter(model.name for model in models).items()):
+        if count > 1:
+            message = f"{name!r} is listed {count} times; give each a name of its own"
+            yield Problem(WHERE, "models", message)
+    for model in models:
+        if model.kind == "agent":
+            yield Problem(WHERE, "models", f"{model.name} is an agent, which plays in tournaments only; name a model")
+    kinds = {model.kind == "sim" for model in models}
+    if len(kinds) == 2:
+        message = "simulated models are told what is right, real ones are not: compare one kind at a time"
+        yield Problem(WHERE, "models", message)
+
+
+def _stated(models: Sequence[Model], **given: float | Sequence[float] | None) -> Iterator[Problem]:
+    """Settings that a model states itself beside those that all are to have."""
+    for key, value in given.items():
+        own = [model.name for model in models if getattr(model, key) is not None]
+        if value is not None and own:
+            message = f"is stated by {', '.join(own)} already; leave it out there, or here"
+            yield Problem(WHERE, key, message)
+
+
+def _whole(value: Any, low: int, high: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def _values(value: float | Sequence[float] | None) -> tuple[float | None, ...]:
+    return tuple(value) if isinstance(value, Sequence) else (value,)
+
+
+def _numbers(key: str, values: Sequence[Any], low: float, high: float, *, lowest: bool) -> Iterator[Problem]:
+    if not values:
+        yield Problem(WHERE, key, "name at least one value, or leave it out")
+    for value, count in Counter(values).items():
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if value is not None and not (number and (low <= value if lowest else low < value) and value <= high):
+            least = "from" if lowest else "above"
+            yield Problem(
+                WHERE, key, f"must be {least} {low:g} {'to' if lowest else 'and at most'} {high:g}, not {value}"
+            )
+        if count > 1:
+            yield Problem(WHERE, key, f"{value} is listed {count} times")
