@@ -1,0 +1,132 @@
+"""A bench in words and tables: the same on the command line and in Python."""
+
+from collections.abc import Iterator, Sequence
+
+from coupled_arena.studies.bench.plan import Plan
+from coupled_arena.studies.bench.rows import ModelRow, PairRow
+from coupled_arena.studies.wording import percent
+
+_COUNTED = ("missing", "silent", "unreadable")
+
+
+def shown(plan: Plan, models: Sequence[ModelRow], pairs: Sequence[PairRow], caveats: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of a bench: both tables, what is settled, what must be known."""
+    yield (
+        f"{plan.task.name}: {len(plan.items)} items x {plan.repeats} repeats, scored by {plan.task.scorer}, "
+        f"{plan.coupling}, aligned by {plan.alignment}, seed {plan.seed}"
+    )
+    yield ""
+    yield from _models(models)
+    if pairs:
+        yield ""
+        yield from _pairs(pairs)
+        yield ""
+        yield from map(sentence, pairs)
+        if len(pairs) > 1:
+            yield "intervals of pairs: each holds by itself, not all of them together"
+    yield from (f"note: {caveat}" for caveat in caveats)
+
+
+def _models(rows: Sequence[ModelRow]) -> Iterator[str]:
+    # A column that counts nothing says nothing.
+    counted = [name for name in _COUNTED if any(getattr(row, name) for row in rows)]
+    header = ("model", "T", "top-p", "accuracy", "95 % interval", "answers", *counted, "dice")
+    lines = [
+        (
+            row.model,
+            f"{row.temperature:g}",
+            _number(row.top_p, "g"),
+            _number(row.accuracy),
+            _interval(row.low, row.high),
+            str(row.answers),
+            *(_number(getattr(row, name), "d") for name in counted),
+            row.coupling,
+        )
+        for row in rows
+    ]
+    yield from table(header, lines)
+
+
+def _pairs(rows: Sequence[PairRow]) -> Iterator[str]:
+    header = (
+        "a", "b", "T", "top-p", "a - b", "95 % interval", "se coupled", "se independent", "covariance",
+        "saved", "95 % interval", "within", "identical", "dice",
+    )  # fmt: skip
+    lines = [
+        (
+            row.a,
+            row.b,
+            _number(row.temperature, "g"),
+            _number(row.top_p, "g"),
+            _number(row.difference, "+.4f"),
+            _interval(row.low, row.high, "+.4f"),
+            _number(row.se_coupled),
+            _number(row.se_independent),
+            _number(row.covariance),
+            _number(row.saved, ".1%"),
+            _interval(row.saved_low, row.saved_high, ".1%"),
+            _number(row.saved_within, ".1%"),
+            _number(row.identical, ".1%"),
+            row.coupling,
+        )
+        for row in rows
+    ]
+    yield from table(header, lines)
+
+
+def sentence(row: PairRow) -> str:
+    """Return which of two models is better, whether it is settled, and what shared dice saved."""
+    at = "" if row.temperature is None else f" at T {row.temperature:g}"
+    at += "" if row.top_p is None else f", top-p {row.top_p:g}"
+    if row.difference is None:
+        return f"nothing can be said of {row.a} and {row.b}{at}: there is no item that both answered"
+    ahead, behind = (row.a, row.b) if row.difference >= 0 else (row.b, row.a)
+    if row.difference == 0:
+        what = f"{row.a} and {row.b} are level{at}"
+    else:
+        lead = f"{100 * abs(row.difference):.1f} points"
+        what = f"{ahead} {'is better than' if row.resolved else 'leads'} {behind} by {lead}{at}"
+    return f"{what}: {_state(row)}; {_saving(row)}"
+
+
+def _state(row: PairRow) -> str:
+    if row.resolved:
+        return "resolved"
+    if row.low is None:
+        return "not resolved: too few items, or no two of them differ"
+    if row.more_items is None:
+        return "not resolved"
+    return f"not resolved: about {row.more_items} more items"
+
+
+def _saving(row: PairRow) -> str:
+    if row.coupling != "shared":
+        return "no shared dice" if row.coupling != "deterministic" else "no dice"
+    if row.saved is None:
+        return "what shared dice saved cannot be told"
+    if row.saved < 0:
+        return f"shared dice cost {percent(-row.saved)} % more samples"
+    return f"shared dice saved {percent(row.saved)} % of the samples"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a plain table, names to the left and all else to the right.
+
+    >>> list(table(("model", "n"), [("ada", "10"), ("b", "7")]))
+    ['model   n', 'ada    10', 'b       7']
+    """
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    for row in (header, *rows):
+        cells = (
+            cell.ljust(width) if name in ("model", "a", "b", "dice") else cell.rjust(width)
+            for name, cell, width in zip(header, row, widths, strict=True)
+        )
+        yield "  ".join(cells).rstrip()
+
+
+def _number(value: float | None, form: str = ".4f") -> str:
+    return "-" if value is None else format(value, form)
+
+
+def _interval(low: float | None, high: float | None, form: str = ".4f") -> str:
+    return "-" if low is None or high is None else f"{low:{form}} to {high:{form}}"
