@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -125,7 +126,7 @@ def test_one_category_leaves_agreement_beyond_chance_undefined() -> None:
 @given(PAIRS)
 def test_kappa_leaves_out_what_one_rater_left_out(pairs: list[tuple[str, str]]) -> None:
     a, b = zip(*pairs, strict=True)
-    with_gaps = kappa([*a, None, "A", math.nan], [*b, "B", None, "tie"], categories=VERDICTS)
+    with_gaps = kappa([*a, None, "A", math.nan, pd.NA], [*b, "B", None, "tie", "A"], categories=VERDICTS)
     assert numbers(with_gaps) == pytest.approx(numbers(kappa(a, b)), abs=1e-9)
     assert with_gaps.items == len(pairs)
 

@@ -10,7 +10,7 @@ from coupled_arena.errors import ConfigurationError, Problem
 Codes = NDArray[np.intp]
 
 MISSING = -1
-"""Code of a label that is missing (None or NaN)."""
+"""Code of a label that is missing (None, NaN or the missing value of a data frame)."""
 
 
 def coded(
@@ -33,8 +33,7 @@ def coded(
         >>> coded("kappa", [["A", "B"], ["B", None]], None)[1].tolist()
         [[0, 1], [1, -1]]
     """
-    # NaN alone is not equal to itself.
-    columns = [[None if label != label else label for label in rater] for rater in raters]
+    columns = [[label if _present(label) else None for label in rater] for rater in raters]
     for number, column in enumerate(columns, 1):
         if len(column) != len(columns[0]):
             raise wrong(where, f"rater {number}", f"has {len(column)} labels, rater 1 {len(columns[0])}")
@@ -48,6 +47,12 @@ def coded(
                 raise wrong(where, f"rater {number}, item {item}", f"{label!r} is none of the categories {listed}")
     codes = [[MISSING if label is None else place[label] for label in column] for column in columns]
     return known, np.array(codes, dtype=np.intp).reshape(len(columns), -1)
+
+
+def _present(label: Hashable) -> bool:
+    # NaN is not equal to itself, and of the missing value of a data frame not even that is known.
+    same: object = label == label
+    return label is not None and isinstance(same, bool | np.bool_) and bool(same)
 
 
 def grouped(where: str, cluster: Iterable[Hashable] | None, kept: NDArray[np.bool_]) -> Codes:
