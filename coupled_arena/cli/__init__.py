@@ -12,6 +12,7 @@ import typer
 
 import coupled_arena
 from coupled_arena.cli import local_models
+from coupled_arena.cli.benching import bench
 from coupled_arena.cli.comparing import compare
 from coupled_arena.cli.playing import demo, run
 from coupled_arena.cli.results import export, leaderboard, runs
@@ -27,7 +28,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (run, compare, demo, leaderboard, runs, export, serve):
+for command in (run, compare, demo, bench, leaderboard, runs, export, serve):
     app.command()(command)
 app.add_typer(local_models.app, name="models")
 

@@ -1,0 +1,187 @@
+"""The command that asks models about the items of a task: bench."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coupled_arena.cli.options import (
+    DEFAULT_STORE,
+    BudgetOption,
+    JsonOption,
+    RetryOption,
+    StoreOption,
+    YesOption,
+)
+from coupled_arena.cli.status import FAILED, WRONG_USE
+from coupled_arena.cli.terminal import agreed, complain, console_of, out, out_json
+from coupled_arena.errors import BudgetReached, ConfigurationError, Problem
+
+if TYPE_CHECKING:
+    from coupled_arena.studies.bench import Bench
+    from coupled_arena.studies.bench.plan import Plan
+
+FLAGS = {
+    "task": "--task",
+    "models": "--models",
+    "items": "--items",
+    "repeats": "--repeats",
+    "temperature": "--temperature",
+    "top_p": "--top-p",
+    "coupling": "--coupling",
+    "alignment": "--alignment",
+    "seed": "--seed",
+    "budget.usd": "--budget-usd",
+}
+"""What the parameters of a bench are called here."""
+
+
+def bench(
+    task: Annotated[
+        str,
+        typer.Option(
+            "--task",
+            metavar="NAME|FILE",
+            help="arithmetic, yes-no, multiple-choice; your copy of MMLU (a folder, JSONL, Parquet) or GSM8K; "
+            "or your items: JSONL, CSV or Parquet with id, text, gold.",
+        ),
+    ],
+    models: Annotated[list[str], typer.Option("--models", metavar="MODEL", help="Who is asked; repeatable.")],
+    items: Annotated[int | None, typer.Option("--items", min=1, help="Items, drawn by the seed; all if left out.")] = (
+        None
+    ),
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Draws of the dice for each item.")] = 10,
+    temperature: Annotated[
+        str | None, typer.Option("--temperature", metavar="T[,T]", help="One or several; 0.7 if left out.")
+    ] = None,
+    top_p: Annotated[str | None, typer.Option("--top-p", metavar="P[,P]", help="One or several; 1 if left out.")] = (
+        None
+    ),
+    coupling: Annotated[str, typer.Option("--coupling", help="coupled, or independent.")] = "coupled",
+    alignment: Annotated[
+        str, typer.Option("--alignment", help="What places a token in the noise: step, or context.")
+    ] = "step",
+    seed: Annotated[int, typer.Option("--seed", help="The number all randomness is derived from.")] = 0,
+    budget_usd: BudgetOption = None,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked and paid.")] = False,
+    retry_failed: RetryOption = False,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=1, help="Calls in flight, about; never changes a result.")
+    ] = 64,
+    yes: YesOption = False,
+) -> None:
+    """Say how often models answer the items of a task right, how they differ, and what shared dice saved."""
+    from coupled_arena.models.budget import Budget
+    from coupled_arena.studies.bench.planning import planned
+
+    problems: list[Problem] = []
+    temperatures, top_ps = _numbers(temperature, problems, "temperature"), _numbers(top_p, problems, "top_p")
+    try:
+        if problems:
+            raise ConfigurationError(problems)
+        plan = planned(
+            [_named(model) for model in models],
+            task,
+            items=items,
+            repeats=repeats,
+            temperature=temperatures,
+            top_p=top_ps,
+            coupling=coupling,
+            alignment=alignment,
+            seed=seed,
+            budget=Budget(usd=budget_usd),
+            concurrency=concurrency,
+        )
+        if dry_run:
+            _show_outlook(plan, store, retry_failed=retry_failed, as_json=as_json)
+            return
+        _consent(plan, store, retry_failed=retry_failed, yes=yes)
+        found = _play(plan, store, retry_failed=retry_failed)
+    except ConfigurationError as error:
+        raise ConfigurationError([p._replace(key=FLAGS.get(p.key, p.key)) for p in error.problems]) from None
+    except BudgetReached as stop:
+        _show(stop.result, as_json=as_json)
+        raise
+    _show(found, as_json=as_json)
+    if not any(row.answers for row in found.model_rows):
+        complain("no answer could be scored; mend the cause above, and ask again with --retry-failed")
+        raise typer.Exit(FAILED)
+
+
+def _named(text: str) -> Any:
+    """Return NAME=MODEL as a model, and any other text as it is."""
+    name, joint, model = text.partition("=")
+    if joint and name and not set(name) & set("/?"):
+        return {"name": name, "model": model}
+    return text
+
+
+def _numbers(text: str | None, problems: list[Problem], key: str) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        problems.append(Problem("bench", key, f"must be a number, or several with commas between them, not {text!r}"))
+        return None
+
+
+def _show_outlook(plan: "Plan", store: Path, *, retry_failed: bool, as_json: bool) -> None:
+    from coupled_arena.studies.bench.outlook import outlook
+
+    seen = asyncio.run(outlook(plan, store, probe=False, retry_failed=retry_failed))
+    if as_json:
+        out_json(seen.document())
+    else:
+        for line in seen.lines:
+            out(line)
+
+
+def _consent(plan: "Plan", store: Path, *, retry_failed: bool, yes: bool) -> None:
+    """Ask every hosted model once, say what the bench costs at worst, and ask whether to go on."""
+    from coupled_arena.studies.bench.outlook import outlook
+
+    if not any(model.kind == "hosted" for model in plan.models):
+        return
+    asking = sys.stdin.isatty()
+    seen = asyncio.run(outlook(plan, store, probe=yes or asking, retry_failed=retry_failed))
+    if seen.finished:
+        return
+    for line in seen.lines:
+        complain(line)
+    if yes:
+        return
+    if not asking:
+        complain("nobody can be asked here whether to spend this: say --yes to go on")
+        raise typer.Exit(WRONG_USE)
+    if not agreed("Go on?"):
+        raise typer.Exit(FAILED)
+
+
+def _play(plan: "Plan", store: Path, *, retry_failed: bool) -> "Bench":
+    """Play with progress on standard error what `_consent` was given to, or what costs nothing."""
+    from coupled_arena.reports.progress import AnswerProgress
+    from coupled_arena.studies.bench.playing import play
+
+    with AnswerProgress(console_of(stderr=True)) as progress:
+        return play(plan, store, listeners=[progress], retry_failed=retry_failed, preflight=False)
+
+
+def _show(found: "Bench", *, as_json: bool) -> None:
+    from coupled_arena.reports.console import printable
+    from coupled_arena.tournaments.preflight.estimate import price_words
+
+    if as_json:
+        out_json(found.document())
+        return
+    for line in found.lines:
+        out(printable(line))
+    counts = found.counts
+    complain(
+        f"{counts.made} calls made, {counts.memoised} answered from the memo, {counts.failed} failed, "
+        f"{counts.retries} retries; {price_words(counts.usd, sorted(counts.unpriced), digits=4)}"
+    )
