@@ -107,7 +107,7 @@ def paired(
         >>> f"{found.difference:.4f} [{found.low:.3f}, {found.high:.3f}]", f"saved {found.saved:.0%}"
         ('0.1875 [-0.011, 0.386]', 'saved 65%')
     """
-    first, second = _checked(a, b, level, resamples)
+    first, second = checked(a, b, level, resamples)
     moments = Moments.of(first, second, shared=shared)
     questions = len(moments.mean)
     difference = float(moments.mean.mean()) if questions else None
@@ -149,7 +149,8 @@ def paired(
     )
 
 
-def _checked(a: ArrayLike, b: ArrayLike, level: float, resamples: int) -> tuple[Floats, Floats]:
+def checked(a: ArrayLike, b: ArrayLike, level: float, resamples: int) -> tuple[Floats, Floats]:
+    """Return scores as arrays, or raise `ConfigurationError` with all that is wrong with them or the settings."""
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     problems = []
     if first.ndim != 2 or first.shape != second.shape:
