@@ -85,7 +85,7 @@ class StreamingBackend:
             for piece in self.pieces:
                 await asyncio.sleep(0)
                 yield piece
-        except GeneratorExit:
+        except (GeneratorExit, asyncio.CancelledError):
             self.cancelled += 1
             raise
         if isinstance(self.end, Exception):
