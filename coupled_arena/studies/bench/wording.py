@@ -28,14 +28,14 @@ def shown(plan: Plan, models: Sequence[ModelRow], pairs: Sequence[PairRow], cave
 
 
 def _models(rows: Sequence[ModelRow]) -> Iterator[str]:
-    # A column that counts nothing says nothing.
+    # A column that counts nothing, or keeps all, says nothing.
     counted = [name for name in _COUNTED if any(getattr(row, name) for row in rows)]
-    header = ("model", "T", "top-p", "accuracy", "95 % interval", "answers", *counted, "dice")
+    header = ("model", "T", *_kept(rows), "accuracy", "95 % interval", "answers", *counted, "dice")
     lines = [
         (
             row.model,
             f"{row.temperature:g}",
-            _number(row.top_p, "g"),
+            *(_number(row.top_p, "g") for _ in _kept(rows)),
             _number(row.accuracy),
             _interval(row.low, row.high),
             str(row.answers),
@@ -49,7 +49,7 @@ def _models(rows: Sequence[ModelRow]) -> Iterator[str]:
 
 def _pairs(rows: Sequence[PairRow]) -> Iterator[str]:
     header = (
-        "a", "b", "T", "top-p", "a - b", "95 % interval", "se coupled", "se independent", "covariance",
+        "a", "b", "T", *_kept(rows), "a - b", "95 % interval", "se coupled", "se independent", "covariance",
         "saved", "95 % interval", "within", "identical", "dice",
     )  # fmt: skip
     lines = [
@@ -57,7 +57,7 @@ def _pairs(rows: Sequence[PairRow]) -> Iterator[str]:
             row.a,
             row.b,
             _number(row.temperature, "g"),
-            _number(row.top_p, "g"),
+            *(_number(row.top_p, "g") for _ in _kept(rows)),
             _number(row.difference, "+.4f"),
             _interval(row.low, row.high, "+.4f"),
             _number(row.se_coupled),
@@ -72,6 +72,10 @@ def _pairs(rows: Sequence[PairRow]) -> Iterator[str]:
         for row in rows
     ]
     yield from table(header, lines)
+
+
+def _kept(rows: Sequence[ModelRow] | Sequence[PairRow]) -> tuple[str, ...]:
+    return ("top-p",) if any(row.top_p is not None for row in rows) else ()
 
 
 def sentence(row: PairRow) -> str:
