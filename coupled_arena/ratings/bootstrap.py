@@ -13,7 +13,11 @@ from coupled_arena.ratings.table import RatingInput
 _MOST_CELLS = 1 << 22
 """Cells of replicates x models x models, or replicates x kinds of clusters, held at a time: 32 MiB."""
 
+_MOST_DENSE = 1 << 24
+"""Cells of a table of kinds x pairs, or of a table of codes, that is written out in full: 128 MiB."""
+
 _MOST_STEPS = 30
+"""Newton's steps of a fit; as many are tried before with the curvature of the first one."""
 _NEAR = 1e-8
 """A step of less than this, in log odds, ends a fit."""
 _LONGEST = 2.0
@@ -59,8 +63,8 @@ class Bootstrap:
 def bootstrap(battles: RatingInput, ratings: Ratings, *, replicates: int = 1000, seed: int = 0) -> Bootstrap:
     """Return how ratings vary where whole clusters are redrawn with replacement (Efron and Tibshirani 1993, ch. 6, 13).
 
-    Every replicate draws as many clusters as there are, adds up their wins and refits from the ratings on by Newton's
-    method, many replicates at once. Clusters of one and the same battle are interchangeable: how many of each kind are
+    Every replicate draws as many clusters as there are, adds up their wins and refits from the ratings on, many
+    replicates at once: by steps with one curvature for all, and by Newton's where those do not shrink. Clusters of one and the same battle are interchangeable: how many of each kind are
     drawn is multinomial, which makes a million single battles as cheap as their distinct outcomes.
 
     The closed-form intervals of `rate` say the same in large samples; use this where a model has fewer than about 50
@@ -142,32 +146,46 @@ def _redrawn(battles: RatingInput, replicates: int, generator: np.random.Generat
     """Yield the wins of redrawn tables, shape (some replicates, models, models), until there are enough."""
     size = len(battles.names)
     kind, count = _kinds(battles)
-    cell = np.concatenate([battles.a * size + battles.b, battles.b * size + battles.a])
-    amount = np.concatenate([battles.weight * battles.score, battles.weight * (1 - battles.score)])
-    place = np.concatenate([kind, kind])
-    # Battles of one kind and pair are one entry from here on.
-    entry, back = np.unique(place * (size * size) + cell, return_inverse=True)
-    where, cell = np.divmod(entry, size * size)
-    wins = np.bincount(back, amount) / count[where]
+    # Of interchangeable clusters one is kept, to be taken as often as any of them is drawn.
+    first = np.zeros(len(count), dtype=np.intp)
+    first[kind[::-1]] = np.arange(len(battles))[::-1]
+    kept = (count[kind] == 1) | (first[kind] == np.arange(len(battles)))
+    a, b, score, weight = (column[kept] for column in (battles.a, battles.b, battles.score, battles.weight))
+    where = np.concatenate([kind[kept], kind[kept]])
+    cell = np.concatenate([a * size + b, b * size + a])
+    wins = np.concatenate([weight * score, weight * (1 - score)])
+    dense = None
+    if len(count) * size**2 <= _MOST_DENSE:
+        at = where * (size * size) + cell
+        dense = np.bincount(at, wins, len(count) * size**2).reshape(len(count), size**2)
     part = max(1, _MOST_CELLS // max(size * size, len(count)))
-    for first in range(0, replicates, part):
-        drawn = _draw(count, min(part, replicates - first), generator)
-        yield np.stack([np.bincount(cell, row[where] * wins, size * size).reshape(size, size) for row in drawn])
+    for begin in range(0, replicates, part):
+        drawn = _draw(count, min(part, replicates - begin), generator)
+        if dense is not None:
+            found = drawn.astype(np.float64) @ dense
+        else:
+            found = np.stack([np.bincount(cell, row[where] * wins, size * size).astype(np.float64) for row in drawn])
+        yield found.reshape(-1, size, size)
 
 
 def _kinds(battles: RatingInput) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the kind of every battle's cluster and how many clusters there are of each kind.
 
-    Clusters of one battle are of one kind where model, side, score and weight agree; any other is of a kind of its own.
+    Clusters of one battle are of one kind where models, score and weight agree; any other is of a kind of its own.
     """
-    members = np.bincount(battles.cluster)
-    alone = members[battles.cluster] == 1
+    alone = np.bincount(battles.cluster)[battles.cluster] == 1
     size = len(battles.names)
-    weights = np.unique(battles.weight, return_inverse=True)[1]
-    outcome = (2 * battles.score).astype(np.intp)
-    alike = ((weights * 3 + outcome) * size + battles.a) * size + battles.b
+    weight = 0 if np.ptp(battles.weight) == 0 else np.unique(battles.weight, return_inverse=True)[1]
+    outcome = (2 * np.where(battles.a < battles.b, battles.score, 1 - battles.score)).astype(np.intp)
+    lower, upper = np.minimum(battles.a, battles.b), np.maximum(battles.a, battles.b)
+    alike = ((weight * 3 + outcome) * size + lower) * size + upper
     code = np.where(alone, alike, alike.max() + 1 + battles.cluster)
-    _, kind, rows = np.unique(code, return_inverse=True, return_counts=True)
+    if code.max() < _MOST_DENSE:
+        rows = np.bincount(code)
+        kind = (np.cumsum(rows > 0) - 1)[code]
+        rows = rows[rows > 0]
+    else:
+        _, kind, rows = np.unique(code, return_inverse=True, return_counts=True)
     count = np.ones(len(rows), dtype=np.intp)
     count[kind[alone]] = rows[kind[alone]]
     return kind, count
@@ -189,29 +207,47 @@ def _refit(wins: Floats, start: Floats, virtual_ties: float) -> tuple[Floats, ND
     failed = np.zeros(len(wins), dtype=np.bool_) if virtual_ties else ~_connected(wins > 0)
     strength = np.tile(start - start.mean(), (len(wins), 1))
     moving = np.flatnonzero(~failed)
-    size = len(start)
-    for _ in range(_MOST_STEPS):
-        if not len(moving):
-            break
-        now, pairs = strength[moving], met[moving]
-        chance = np.exp(-np.logaddexp(0, now[:, None, :] - now[:, :, None]))
-        share = np.exp(-np.logaddexp(0, -now))
-        gradient = (wins[moving] - pairs * chance).sum(axis=2) + virtual_ties * (0.5 - share)
-        gradient -= gradient.mean(axis=1, keepdims=True)
-        curvature = pairs * chance * (1 - chance)
-        information = -curvature
-        diagonal = curvature.sum(axis=2) + virtual_ties * share * (1 - share)
-        information[:, np.arange(size), np.arange(size)] += diagonal
-        # The common shift of all strengths changes nothing; this holds it at 0.
-        information += diagonal.mean(axis=1)[:, None, None] / size
-        step = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
-        step -= step.mean(axis=1, keepdims=True)
-        longest = np.abs(step).max(axis=1)
-        step *= np.minimum(1, _LONGEST / np.maximum(longest, 1e-300))[:, None]
-        strength[moving] += step
-        moving = moving[longest > _NEAR]
+    if not len(moving):
+        return strength, failed
+    bread = np.linalg.inv(_slopes(met[moving].mean(axis=0)[None], strength[:1], virtual_ties)[2][0])
+    for newton in (False, True):
+        last = np.full(len(wins), np.inf)
+        ready = moving
+        for _ in range(_MOST_STEPS):
+            if not len(ready):
+                break
+            chance, share, information = _slopes(met[ready], strength[ready], virtual_ties, curved=newton)
+            gradient = (wins[ready] - met[ready] * chance).sum(axis=2) + virtual_ties * (0.5 - share)
+            gradient -= gradient.mean(axis=1, keepdims=True)
+            step = np.linalg.solve(information, gradient[:, :, None])[:, :, 0] if newton else gradient @ bread
+            step -= step.mean(axis=1, keepdims=True)
+            longest = np.abs(step).max(axis=1)
+            step *= np.minimum(1, _LONGEST / np.maximum(longest, _NEAR))[:, None]
+            strength[ready] += step
+            # Steps that do not shrink need the curvature of their own place.
+            going = (longest > _NEAR) & (newton | (longest < last[ready]))
+            moving = np.setdiff1d(moving, ready[longest <= _NEAR])
+            last[ready] = longest
+            ready = ready[going]
     failed[moving] = True
     return strength, failed
+
+
+def _slopes(
+    met: Floats, strength: Floats, virtual_ties: float, *, curved: bool = True
+) -> tuple[Floats, Floats, Floats]:
+    """Return chances to win, those against a model at the mean, and, if asked for, the negative second derivative."""
+    size = strength.shape[1]
+    chance = np.exp(-np.logaddexp(0, strength[:, None, :] - strength[:, :, None]))
+    share = np.exp(-np.logaddexp(0, -strength))
+    if not curved:
+        return chance, share, np.empty(0)
+    curvature = met * chance * (1 - chance)
+    diagonal = curvature.sum(axis=2) + virtual_ties * share * (1 - share)
+    # The common shift of all strengths changes nothing; the last term holds it at 0.
+    information = diagonal.mean(axis=1)[:, None, None] / size - curvature
+    information[:, np.arange(size), np.arange(size)] += diagonal
+    return chance, share, information
 
 
 def _connected(won: NDArray[np.bool_]) -> NDArray[np.bool_]:
