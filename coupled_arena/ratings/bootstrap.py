@@ -64,8 +64,9 @@ def bootstrap(battles: RatingInput, ratings: Ratings, *, replicates: int = 1000,
     """Return how ratings vary where whole clusters are redrawn with replacement (Efron and Tibshirani 1993, ch. 6, 13).
 
     Every replicate draws as many clusters as there are, adds up their wins and refits from the ratings on, many
-    replicates at once: by steps with one curvature for all, and by Newton's where those do not shrink. Clusters of one and the same battle are interchangeable: how many of each kind are
-    drawn is multinomial, which makes a million single battles as cheap as their distinct outcomes.
+    replicates at once: by steps with one curvature for all, and by Newton's where those do not shrink. Clusters of one
+    and the same battle are interchangeable, and how many of each kind are drawn is multinomial, which makes a million
+    single battles as cheap as their distinct outcomes.
 
     The closed-form intervals of `rate` say the same in large samples; use this where a model has fewer than about 50
     battles.
