@@ -49,8 +49,9 @@ def error_curves(
     `expected` is what that tends to with ever more repetitions: the mean of the absolute error's Edgeworth expansion,
     `sqrt(2 / pi) s (1 + (g^2 - k) / 24)` with the standard deviation s, skewness g and excess kurtosis k of the mean of
     n rows drawn without replacement (Isserlis 1931, Proceedings of the Royal Society A 132), less the term of
-    Euler and Maclaurin for values that lie on a lattice, as those of right and wrong answers do. It is within 1 % once
-    the sum of n rows has a standard deviation of two steps of the lattice, and within 4 % from one step on.
+    Euler and Maclaurin for values that lie on a lattice, as those of right and wrong answers do. It is within 0.3 % once
+    the sum of n rows has a standard deviation of two steps of the lattice, within 4 % from one step on, and a rough
+    figure below.
 
     Args:
         arms: differences of scores of each arm, shape (rows,) or (rows, pairs of models); rows = questions times
@@ -122,16 +123,18 @@ def _check(tables: Sequence[Floats], rows: int, sizes: NDArray[np.int64], method
 
 
 def _replayed(tables: Sequence[Floats], sizes: NDArray[np.int64], repetitions: int) -> Floats:
-    means = [table.mean(axis=0) for table in tables]
-    divisor = sizes.reshape(-1, *[1] * (tables[0].ndim - 1))
-    total = np.zeros((len(tables), len(sizes), *tables[0].shape[1:]))
+    # Columns are summed one by one: each fits a cache, all of them together do not.
+    columns = [np.ascontiguousarray(table.reshape(len(table), -1).T) for table in tables]
+    means = [table.mean(axis=1)[:, None] for table in columns]
+    total = np.zeros((len(tables), len(columns[0]), len(sizes)))
     for repetition in range(repetitions):
         # The legacy generator: its stream is what the published numbers were drawn from.
         state = np.random.RandomState(repetition)
-        for arm, (table, mean) in enumerate(zip(tables, means, strict=True)):
-            sums = table[state.permutation(len(table))].cumsum(axis=0)
-            total[arm] += np.abs(sums[sizes - 1] / divisor - mean)
-    return total / repetitions
+        for arm, (table, mean) in enumerate(zip(columns, means, strict=True)):
+            order = state.permutation(table.shape[1])
+            sums = np.stack([column[order].cumsum()[sizes - 1] for column in table])
+            total[arm] += np.abs(sums / sizes - mean)
+    return (total / repetitions).transpose(0, 2, 1).reshape(len(tables), len(sizes), *tables[0].shape[1:])
 
 
 def _expected(table: Floats, sizes: NDArray[np.int64]) -> Floats:
