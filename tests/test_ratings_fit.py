@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from coupled_arena.ratings import RatingInput, Ratings, rate
-from coupled_arena.ratings import fit as fitting
+from coupled_arena.ratings import sandwich as summing
+from coupled_arena.ratings.cells import Cells
 from coupled_arena.ratings.connectivity import comparable
-from coupled_arena.ratings.fit import fit, sandwich
-from coupled_arena.ratings.result import POINTS
+from coupled_arena.ratings.fit import Fit, fit
+from coupled_arena.ratings.sandwich import sandwich
+from coupled_arena.ratings.scale import POINTS
 from coupled_arena.ratings.table import Cluster, Row
 
 TEXTBOOK = {
@@ -54,6 +57,18 @@ def rated(rows: list[Row]) -> Ratings:
     return rate(RatingInput.from_rows(rows))
 
 
+def fit_wins(wins: NDArray[np.float64], virtual_ties: float) -> Fit:
+    """The fit of a matrix of wins of row over column model."""
+    a, b = np.triu_indices(len(wins), 1)
+    met = wins[a, b] + wins[b, a]
+    cells = Cells(len(wins), a, b, wins[a, b], np.zeros(len(a)), met, np.zeros((len(a), 0)))
+    return fit(cells, virtual_ties=virtual_ties)
+
+
+def covariance_of(table: RatingInput, found: Fit) -> NDArray[np.float64]:
+    return sandwich(table, found, table.tally().code, np.zeros((len(table), 0))).matrix
+
+
 def test_the_textbook_example_comes_out() -> None:
     ratings = rated(rows_of(TEXTBOOK))
     strengths = [10 ** ((rating - 1000) / 400) for rating in numbers(ratings.ratings)]
@@ -79,7 +94,7 @@ def test_several_models_have_intervals_of_so_many_standard_errors() -> None:
     assert (found.high - found.low) / 2 == pytest.approx(2.26215716 * (found.se or 0), rel=1e-7)
 
 
-def minorise(wins: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> list[float]:
+def minorise(wins: NDArray[np.float64]) -> list[float]:
     """Hunter's MM loop (2004), written plainly; log strengths of mean 0."""
     size = len(wins)
     gamma = [1.0] * size
@@ -103,7 +118,7 @@ def test_newton_agrees_with_a_naive_loop(cells: list[int]) -> None:
     wins = np.array(cells, dtype=np.float64).reshape(size, size) / 2
     np.fill_diagonal(wins, 0)
     assume(len(comparable(wins)) == 1)
-    found = fit(wins, 0.0)
+    found = fit_wins(wins, 0.0)
     assert found.converged
     assert found.strength.tolist() == pytest.approx(minorise(wins), abs=1e-7)
 
@@ -116,7 +131,7 @@ def test_a_prior_always_gives_a_finite_maximum(cells: list[int], virtual_ties: f
     size = math.isqrt(len(cells))
     wins = np.array(cells, dtype=np.float64).reshape(size, size)
     np.fill_diagonal(wins, 0)
-    found = fit(wins, virtual_ties)
+    found = fit_wins(wins, virtual_ties)
     assert found.converged
     assert np.isfinite(found.strength).all()
     assert found.strength.sum() == pytest.approx(0, abs=1e-9)
@@ -127,7 +142,7 @@ def test_a_long_chain_of_lopsided_pairs_converges() -> None:
     wins = np.zeros((size, size))
     for index in range(size - 1):
         wins[index, index + 1], wins[index + 1, index] = 1e6, 1
-    found = fit(wins, 0.0)
+    found = fit_wins(wins, 0.0)
     assert found.converged
     assert np.diff(found.strength) == pytest.approx([-math.log(1e6)] * (size - 1), rel=1e-6)
 
@@ -190,22 +205,56 @@ def test_clusters_cover_where_independent_battles_do_not() -> None:
     assert covered["battle"] / trials < 0.8
 
 
-def test_the_covariance_does_not_depend_on_how_it_is_summed(monkeypatch: pytest.MonkeyPatch) -> None:
+def jackknifed(table: RatingInput) -> NDArray[np.float64]:
+    """The covariance written plainly: one Newton step without each cluster, spread about no step."""
+    models = len(table.names)
+    found = fit(Cells.of_pairs(table.tally()))
+    clusters = sorted(set(table.cluster.tolist()))
+    total = np.zeros((models, models))
+    for cluster in clusters:
+        score, information = np.zeros(models), np.zeros((models, models))
+        for row in np.flatnonzero(table.cluster == cluster):
+            direction = np.eye(models)[table.a[row]] - np.eye(models)[table.b[row]]
+            chance = 1 / (1 + math.exp(-direction @ found.strength))
+            score += table.weight[row] * (table.score[row] - chance) * direction
+            information += table.weight[row] * chance * (1 - chance) * np.outer(direction, direction)
+        step = np.linalg.solve(found.information - information, score)
+        total += np.outer(step, step)
+    return total * (len(clusters) - 1) / len(clusters)
+
+
+def test_the_covariance_is_the_jackknife_over_questions_to_first_order() -> None:
     rng = np.random.default_rng(5)
-    table = RatingInput.from_rows(simulated(rng, questions=50))
-    found = fit(table.wins(), 0.0)
-    whole = sandwich(table, found)
-    monkeypatch.setattr(fitting, "_MOST_CELLS", 5 * 7)
-    assert np.allclose(sandwich(table, found), whole, rtol=1e-12)
-    single = RatingInput.from_rows([(*row[:4], index) for index, row in enumerate(simulated(rng))])
-    found = fit(single.wins(), 0.0)
-    naive = np.zeros((5, 5))
-    for a, b, score in zip(single.a, single.b, single.score, strict=True):
-        direction = np.eye(5)[a] - np.eye(5)[b]
-        residual = score - 1 / (1 + math.exp(found.strength[b] - found.strength[a]))
-        naive += residual**2 * np.outer(direction, direction)
-    naive = found.bread @ naive @ found.bread * len(single) / (len(single) - 1)
-    assert np.allclose(sandwich(single, found), naive, rtol=1e-10)
+    several = RatingInput.from_rows(simulated(rng, questions=12))
+    panel = [(a, b, s, w, (q, a, b)) for a, b, s, w, q in simulated(rng, questions=12, per_question=2)]
+    pairs = RatingInput.from_rows([row for row in panel for _ in range(2)])
+    alone = RatingInput.from_rows([(*row[:4], index) for index, row in enumerate(simulated(rng, questions=10))])
+    for table in (several, pairs, alone):
+        assert np.allclose(covariance_of(table, fit(Cells.of_pairs(table.tally()))), jackknifed(table), rtol=1e-6)
+
+
+def test_many_small_clusters_have_the_plain_sandwich() -> None:
+    table = RatingInput.from_rows(simulated(np.random.default_rng(5), questions=400))
+    found = fit(Cells.of_pairs(table.tally()))
+    chance = 1 / (1 + np.exp(found.strength[table.b] - found.strength[table.a]))
+    scores = np.zeros((400, 5))
+    np.add.at(scores, (table.cluster, table.a), table.score - chance)
+    np.add.at(scores, (table.cluster, table.b), chance - table.score)
+    plain = found.bread @ scores.T @ scores @ found.bread * 400 / 399
+    assert np.allclose(covariance_of(table, found), plain, rtol=1e-10)
+
+
+@pytest.mark.parametrize("questions", [12, 60])
+def test_the_covariance_does_not_depend_on_how_it_is_summed(monkeypatch: pytest.MonkeyPatch, questions: int) -> None:
+    rng = np.random.default_rng(5)
+    table = RatingInput.from_rows(simulated(rng, questions=questions))
+    found = fit(Cells.of_pairs(table.tally()))
+    whole = covariance_of(table, found)
+    shuffled = table.take(rng.permutation(len(table)))
+    monkeypatch.setattr(summing, "_MOST_CELLS", 5 * 7)
+    monkeypatch.setattr(summing, "_MOST_ENTRIES", 5 * 5 * 2)
+    assert np.allclose(covariance_of(table, found), whole, rtol=1e-12)
+    assert np.allclose(covariance_of(shuffled, found), whole, rtol=1e-10)
 
 
 def test_differences_use_the_covariance_of_both() -> None:

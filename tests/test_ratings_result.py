@@ -40,13 +40,16 @@ def test_an_undefeated_model_has_no_number_and_the_others_keep_theirs() -> None:
     assert ratings.components == (("a", "b", "c"),)
     assert ratings.comparable == (("a",), ("b", "c"))
     assert ratings.difference("a", "b") == ("a", "b", None, None, None, None)
-    assert lines(ratings)[1] == "c and a are not comparable: not resolved: too few questions"
+    assert ratings.notes == ("a won every battle: it has no rating",)
+    assert lines(ratings)[1] == "c trails a [101, ∞], by their own 12 battles: resolved"
 
 
 def test_a_winless_model_has_no_number_either() -> None:
     ratings = rated([*won("b", "a"), *won("c", "a"), *mixed("b", "c")])
     assert ratings.ratings[0] is None
     assert ratings.separated == ("a",)
+    assert ratings.notes == ("a lost every battle: it has no rating",)
+    assert lines(ratings)[1].endswith("by their own 12 battles: resolved")
 
 
 def test_groups_that_never_met_are_not_compared() -> None:
@@ -58,6 +61,8 @@ def test_groups_that_never_met_are_not_compared() -> None:
     inside = ratings.difference("a", "b")
     assert inside.difference == pytest.approx(400 * math.log10(3))
     assert inside.low is not None
+    assert ratings.notes == ("no battle connects a, b | c, d",)
+    assert lines(ratings)[1] == "b and c are not comparable: not resolved: no battles connect them"
 
 
 def test_the_larger_of_two_groups_is_the_scale() -> None:
@@ -70,7 +75,41 @@ def test_a_chain_of_sweeps_compares_nobody() -> None:
     ratings = rated([*won("a", "b"), *won("b", "c"), *won("c", "d")])
     assert ratings.ratings == (None,) * 4
     assert ratings.separated == ("a", "b", "c", "d")
-    assert all(line.endswith("not comparable: not resolved: too few questions") for line in lines(ratings))
+    assert lines(ratings)[0].startswith("a leads b [")
+    assert all(line.endswith("∞], by their own 12 battles: resolved") for line in lines(ratings))
+    assert len(ratings.notes) == 4
+    short = rated([*won("a", "b", 2), *won("b", "c", 2)])
+    assert [line.endswith("not comparable: not resolved: too few questions") for line in lines(short)] == [True, True]
+
+
+def test_sweeps_of_others_say_nothing_of_two_that_never_met() -> None:
+    ratings = rated([*won("a", "b"), *won("a", "c")])
+    assert lines(ratings)[1] == "b and c are not comparable: not resolved: all battles that connect them went one way"
+
+
+@pytest.mark.parametrize("prior", ["weak", 0.0])
+def test_a_clean_sweep_over_many_questions_is_resolved_among_several_models(prior: Prior) -> None:
+    rows = [*won("a", "b", 400), *won("a", "c", 400), *mixed("b", "c", 400, 0.6)]
+    ratings = rated(rows, prior=prior)
+    line = next(line for line in lines(ratings) if "a" in line.split()[:3])
+    assert line.endswith("by their own 400 battles: resolved")
+    assert "∞" in line
+    pair = next(pair for pair in ratings.settled() if "a" in (pair.a, pair.b))
+    assert pair.multiplicity == "Bonferroni over 2 neighbouring pairs"
+    score = score_of(RatingInput.from_rows(rows), pair.a, pair.b, level=0.975)
+    end = pair.low if pair.a == "a" else -(pair.high or 0)
+    share = score.low if pair.a == "a" else 1 - (score.high or 0)
+    assert end == pytest.approx(400 * math.log10((share or 0) / (1 - (share or 0))))
+
+
+def test_an_undefeated_model_does_not_widen_the_intervals_of_others() -> None:
+    others = [*mixed("b", "c", 60, 0.6), *mixed("c", "d", 60, 0.7), *mixed("b", "d", 60, 0.5)]
+    swept = [row for name in "bcd" for row in won("a", name, 60)]
+    for prior in (0.0, 1.0):
+        alone, beside = rated(others, prior=prior), rated([*swept, *others], prior=prior)
+        for pair in (("b", "c"), ("c", "d"), ("b", "d")):
+            assert beside.difference(*pair).se == pytest.approx(alone.difference(*pair).se, rel=0.02)
+        assert [beside.se[1:][place] for place in range(3)] == pytest.approx(list(alone.se), rel=0.02)
 
 
 def test_a_model_without_a_battle_is_not_comparable() -> None:
@@ -79,15 +118,17 @@ def test_a_model_without_a_battle_is_not_comparable() -> None:
     assert ratings.comparable == (("a", "b"), ("idle",))
     assert ratings.separated == ()
     assert ratings.counts[2] == Count(0, 0, 0, 0)
-    assert lines(ratings)[-1] == "b and idle are not comparable: not resolved: too few questions"
+    assert ratings.notes == ("idle has no rated battle and no rating",)
+    assert lines(ratings)[-1] == "b and idle are not comparable: not resolved: idle has no rated battle"
+    assert rated(mixed("a", "b"), models=["idle"], prior="weak").ratings[2] is None
 
 
-def test_all_ties_of_three_models_are_level_without_an_interval() -> None:
+def test_all_ties_of_three_models_are_level_within_the_interval_of_their_own_battles() -> None:
     pairs = (("a", "b"), ("a", "c"), ("b", "c"))
     ratings = rated([(*pair, 0.5, 1.0, question) for question in range(20) for pair in pairs])
     assert ratings.ratings == (1000.0, 1000.0, 1000.0)
     assert ratings.se == ratings.low == ratings.high == (None, None, None)
-    assert lines(ratings)[0] == "a leads b by 0: not resolved: too few questions"
+    assert lines(ratings)[0] == "a leads b by 0 [-57, 57], by their own 20 battles: not resolved"
 
 
 def test_all_ties_of_two_models_are_level_within_an_interval() -> None:
@@ -135,23 +176,39 @@ def test_no_battles_make_an_empty_result() -> None:
 
 def test_one_model_is_compared_with_nobody() -> None:
     assert rated([], models=["a"]).ratings == (None,)
-    assert rated([], models=["a"], prior="weak").ratings == (1000.0,)
+    assert rated([], models=["a"], prior="weak").ratings == (None,)
     assert rated([], models=["a"]).settled() == ()
 
 
-def test_a_prior_makes_all_finite_and_is_named() -> None:
+def test_a_prior_makes_all_that_played_finite_and_is_named() -> None:
     rows = [*won("a", "b"), *mixed("b", "c", share=0.75)]
     ratings = rated(rows, prior="weak", models=["idle"])
-    assert all(rating is not None for rating in ratings.ratings)
-    assert sum(rating or 0 for rating in ratings.ratings) == pytest.approx(4000)
+    assert sum(rating or 0 for rating in ratings.ratings) == pytest.approx(3000)
+    assert (ratings.ranking[0], ratings.ranking[-1], ratings.ratings[3]) == ("a", "idle", None)
     assert ratings.prior == "weak"
     assert "prior weak" in repr(ratings)
-    assert ratings.ranking[0] == "a"
+    assert ratings.notes == (
+        "idle has no rated battle and no rating",
+        "a won every battle: its rating is finite by the prior alone",
+    )
     assert ratings.low[0] is None
     found = ratings.difference("a", "b")
     assert (found.low, found.high, found.se) == (None, None, None)
     assert (found.difference or 0) > 200
-    assert lines(ratings)[0].endswith("finite by the prior alone: not resolved: too few questions")
+    assert ", finite by the prior alone, by their own 12 battles: resolved" in lines(ratings)[0]
+
+
+def test_a_prior_that_alone_connects_groups_is_named_with_them() -> None:
+    ratings = rated([*mixed("a", "b"), *mixed("c", "d")], prior="weak")
+    assert ratings.notes == ("no battle connects a, b | c, d: only the prior puts them on one scale",)
+    assert lines(ratings)[1].endswith("finite by the prior alone: not resolved: no battles connect them")
+
+
+def test_a_model_that_a_single_question_connects_has_no_interval() -> None:
+    ratings = rated([*mixed("a", "b", 30), ("c", "a", 1, 1, 0), ("c", "a", 0, 1, 0)])
+    assert ratings.ratings[2] is not None
+    assert ratings.se[2] is ratings.low[2] is ratings.difference("a", "c").low is None
+    assert ratings.difference("a", "b").low is not None
 
 
 def test_the_weak_prior_is_one_virtual_tie_with_the_mean() -> None:
@@ -256,13 +313,13 @@ def test_the_table_shows_ranks_numbers_and_who_is_not_comparable() -> None:
     assert shown[1].split() == ["rank", "model", "rating", "low", "high", "battles"]
     assert shown[2].split()[:3] == ["1", "ada", "1120"]
     assert shown[4].split() == ["-", "idle", "-", "-", "-", "0"]
-    assert shown[5] == "comparable only within: ada, bob | idle"
+    assert shown[5:] == ["comparable only within: ada, bob | idle", "note: idle has no rated battle and no rating"]
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"ties": "davidson"}, "ties must be one of half"),
+        ({"ties": "rao"}, "ties must be one of half, davidson"),
         ({"prior": "strong"}, "prior must be 'weak' or a finite number"),
         ({"prior": -1.0}, "prior must be"),
         ({"prior": math.inf}, "prior must be"),

@@ -4,7 +4,8 @@ Pure numpy; knows nothing of how the battles were played.
 """
 
 from coupled_arena.ratings.rate import rate
-from coupled_arena.ratings.result import Count, Difference, Ratings, Settled
+from coupled_arena.ratings.result import Count, Effect, Ratings
+from coupled_arena.ratings.settled import Difference, Settled
 from coupled_arena.ratings.table import RatingInput
 
-__all__ = ["Count", "Difference", "RatingInput", "Ratings", "Settled", "rate"]
+__all__ = ["Count", "Difference", "Effect", "RatingInput", "Ratings", "Settled", "rate"]

@@ -8,7 +8,8 @@ import numpy as np
 
 from coupled_arena.errors import RatingError
 from coupled_arena.ratings.rate import rate
-from coupled_arena.ratings.result import Prior, spread
+from coupled_arena.ratings.result import Prior
+from coupled_arena.ratings.scale import spread
 from coupled_arena.ratings.table import RatingInput
 from coupled_arena.records import Battle
 

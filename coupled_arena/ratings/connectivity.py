@@ -24,6 +24,30 @@ def comparable(wins: NDArray[np.float64]) -> Groups:
     return _groups(won, won.T)
 
 
+def ties_bounded(won: NDArray[np.float64], tied: NDArray[np.float64]) -> bool:
+    """Return whether Davidson's tie parameter has a finite maximum within a comparable group that has ties.
+
+    The likelihood grows without end where strengths exist such that every win spans at least one and every tie at most
+    one: all of it then fits ever better as strengths and tie parameter grow together. Such strengths exist unless a
+    cycle of battles holds more wins than ties (Bellman and Ford's test of difference constraints); one pair with
+    wins on both sides is such a cycle.
+
+    Args:
+        won: weight of the row model's wins over the column model, shape (models, models).
+        tied: weight of the ties of two models, of the same shape.
+    """
+    if ((won > 0) & (won.T > 0)).any():
+        return True
+    steps = np.where(won > 0, -1.0, np.where(tied > 0, 1.0, np.inf))
+    reach = np.zeros(len(won))
+    for _ in range(len(won)):
+        further = np.minimum(reach, (reach[:, None] + steps).min(axis=0))
+        if (further == reach).all():
+            return False
+        reach = further
+    return True
+
+
 def _groups(forward: NDArray[np.bool_], backward: NDArray[np.bool_]) -> Groups:
     left = np.ones(len(forward), dtype=np.bool_)
     groups = []

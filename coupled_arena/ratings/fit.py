@@ -1,11 +1,13 @@
-"""The Bradley-Terry fit: damped Newton on aggregated wins, with a sandwich covariance clustered by question."""
+"""The Bradley-Terry fit, with ties and covariates: damped Newton to the maximum of the likelihood."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coupled_arena.ratings.table import RatingInput
+from coupled_arena.ratings.cells import Cells
+from coupled_arena.ratings.tally import added
 
 _TOLERANCE = 1e-12
 """Largest gradient at the maximum, relative to the weight of the busiest model's battles."""
@@ -13,125 +15,197 @@ _TOLERANCE = 1e-12
 _MOST_ITERATIONS = 100
 _SMALLEST_STEP = 2.0**-30
 
-_MOST_CELLS = 1 << 22
-"""Cells (clusters x models) summed at a time, 32 MiB."""
+_Vector = NDArray[np.float64]
+
+
+class Chances(NamedTuple):
+    """What a fit expects of comparisons, each of the shape of their difference in log odds."""
+
+    score: _Vector
+    """Expected score of the first model, a tie being one half."""
+    tie: _Vector
+    """Chance of a tie; 0 where a tie is half a win for both."""
+    spread: _Vector
+    """Variance of the score: the information on the difference."""
+    joint: _Vector
+    """Covariance of score and tie."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
     """A maximum of the likelihood, on the natural scale: log odds, mean 0."""
 
-    strength: NDArray[np.float64]
+    strength: _Vector
     """Log strength of every model, shape (models,)."""
-    bread: NDArray[np.float64]
-    """Inverse information on the differences of strengths, shape (models, models)."""
+    log_tie: float | None
+    """Logarithm of Davidson's tie parameter; None where a tie is half a win."""
+    effects: _Vector
+    """Log odds per unit of each standardised covariate, shape (covariates,)."""
+    information: _Vector
+    """Negative second derivative on strengths of mean 0, tie parameter, effects, in this order, made invertible along
+    the common shift of the strengths; shape (parameters, parameters)."""
+    bread: _Vector
+    """Its inverse."""
     iterations: int
     """Newton steps taken."""
     converged: bool
     """Whether the gradient vanished."""
 
 
-def fit(wins: NDArray[np.float64], virtual_ties: float) -> Fit:
-    """Maximise the half-win Bradley-Terry likelihood over strengths of mean 0.
+def fit(cells: Cells, *, davidson: bool = False, virtual_ties: float = 0.0) -> Fit:
+    """Maximise the Bradley-Terry likelihood over strengths of mean 0.
 
-    The log likelihood is `sum wins[i, j] log P(i beats j)` with `P = 1 / (1 + exp(s_j - s_i))` (Bradley and Terry
-    1952), a tie being half a win for both; with a prior each model also ties so many times with a model at the mean.
-    It is concave; a maximum exists if the models are comparable (`connectivity.comparable`) or there is a prior.
+    With d the difference of two log strengths, plus covariates times their effects, the first wins with a chance in
+    proportion to exp(d / 2), the second to exp(-d / 2) (Bradley and Terry 1952). A tie is half a win for both, or comes
+    with a chance in proportion to a parameter that is estimated too (Davidson 1970). With a prior each model also half
+    wins, half loses so many battles against a model at the mean, whatever ties are. The likelihood is concave; a
+    maximum exists if the models are comparable (`connectivity`) or there is a prior.
 
     Args:
-        wins: weight of the row model's wins over the column model, shape (models, models).
-        virtual_ties: weight of each model's ties with a model at the mean, at least 0.
+        cells: the comparisons.
+        davidson: whether ties have a parameter; there must be some, and not only ties.
+        virtual_ties: weight of each model's battles with a model at the mean, at least 0.
     """
-    size = len(wins)
-    strength = np.zeros(size)
-    met = wins + wins.T
-    flat = _TOLERANCE * float(met.sum(axis=1).max() + virtual_ties)
-    level = _likelihood(strength, wins, virtual_ties)
-    iterations = 0
+    models, ties = cells.models, int(davidson)
+    point = _start(cells, davidson)
+    busiest = added(cells.a, cells.weight, models) + added(cells.b, cells.weight, models)
+    flat = _TOLERANCE * float(busiest.max() + virtual_ties)
+    level, iterations = _likelihood(cells, point, davidson, virtual_ties), 0
     while True:
-        chance = win_chance(strength)
-        share = np.exp(-np.logaddexp(0, -strength))
-        gradient = (wins - met * chance).sum(axis=1) + virtual_ties * (0.5 - share)
-        gradient -= gradient.mean()
-        information = _information(met * chance * chance.T, virtual_ties * share * (1 - share))
+        chances = expected(*_split(cells, point, davidson))
+        gradient = _gradient(cells, chances, point, davidson, virtual_ties)
+        information = _information(cells, chances, point, davidson, virtual_ties)
         converged = bool(np.abs(gradient).max() <= flat)
         if converged or iterations == _MOST_ITERATIONS:
-            bread = np.linalg.inv(information).astype(np.float64)
-            return Fit(strength, bread, iterations, converged)
+            return Fit(
+                strength=point[:models],
+                log_tie=float(point[models]) if davidson else None,
+                effects=point[models + ties :],
+                information=information,
+                bread=np.linalg.inv(information).astype(np.float64),
+                iterations=iterations,
+                converged=converged,
+            )
         iterations += 1
         step = np.linalg.solve(information, gradient)
-        step -= step.mean()
+        step[:models] -= step[:models].mean()
         # Near the maximum the likelihood is flat to rounding, so a loss within rounding is no reason to turn back.
         floor = level - 1e-12 * abs(level)
         length = 1.0
         while True:
-            level = _likelihood(strength + length * step, wins, virtual_ties)
+            level = _likelihood(cells, point + length * step, davidson, virtual_ties)
             if level >= floor or length <= _SMALLEST_STEP:
                 break
             length /= 2
-        strength = strength + length * step
+        point = point + length * step
 
 
-def win_chance(strength: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the chance that the row model beats the column model, shape (models, models)."""
-    return np.exp(-np.logaddexp(0, strength - strength[:, None]))
+def information_at(cells: Cells, *, davidson: bool = False, virtual_ties: float = 0.0) -> _Vector:
+    """Return the information where a fit starts: all models equal, covariates without effect."""
+    point = _start(cells, davidson)
+    return _information(cells, expected(*_split(cells, point, davidson)), point, davidson, virtual_ties)
 
 
-def _likelihood(strength: NDArray[np.float64], wins: NDArray[np.float64], virtual_ties: float) -> float:
-    battles = -(wins * np.logaddexp(0, strength - strength[:, None])).sum()
-    return float(battles - virtual_ties * (np.logaddexp(0, strength) + np.logaddexp(0, -strength)).sum() / 2)
+def _start(cells: Cells, davidson: bool) -> _Vector:
+    point = np.zeros(cells.models + davidson + cells.covariates.shape[1])
+    if davidson:
+        point[cells.models] = np.log(2 * cells.tied.sum() / (cells.weight.sum() - cells.tied.sum()))
+    return point
 
 
-def _information(pairs: NDArray[np.float64], own: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the negative second derivative on strengths of mean 0, made invertible along their common shift."""
-    information = np.diag(pairs.sum(axis=1) + own) - pairs
-    information -= information.mean(axis=0)
-    information -= information.mean(axis=1, keepdims=True)
-    return information + float(np.trace(information)) / len(own) ** 2
+def expected(difference: _Vector, log_tie: float | None) -> Chances:
+    """Return what is expected of comparisons with these differences in log odds; without a `log_tie` nothing ties."""
+    if log_tie is None:
+        score = np.exp(-np.logaddexp(0, -difference))
+        nothing = np.zeros_like(score)
+        return Chances(score, nothing, score * np.exp(-np.logaddexp(0, difference)), nothing)
+    half = difference / 2
+    total = np.logaddexp(np.logaddexp(half, -half), log_tie)
+    win, lose, tie = np.exp(half - total), np.exp(-half - total), np.exp(log_tie - total)
+    return Chances(win + tie / 2, tie, win * lose + (win + lose) * tie / 4, tie * (lose - win) / 2)
 
 
-def sandwich(table: RatingInput, fitted: Fit) -> NDArray[np.float64]:
-    """Return the covariance of the strengths, robust to any dependence within a cluster.
+def information_of(
+    cells: Cells, chances: Chances, davidson: bool, part: NDArray[np.intp] | None = None, parts: int = 1
+) -> _Vector:
+    """Return the information of each part of the comparisons, shape (parts, parameters, parameters).
 
-    `B (sum_g S_g S_g') B * G / (G - 1)`, S_g being the score of cluster g (Liang and Zeger 1986), shape
-    (models, models). A single cluster has none: all entries are NaN.
+    Args:
+        cells: the comparisons.
+        chances: what is expected of them.
+        davidson: whether ties have a parameter.
+        part: the part that each comparison belongs to, shape (cells,); by default there is one.
+        parts: how many there are.
     """
-    size = len(table.names)
-    present = np.bincount(table.cluster) > 0
-    clusters = int(np.count_nonzero(present))
-    if clusters < 2:
-        return np.full((size, size), np.nan)
-    cluster = (np.cumsum(present) - 1)[table.cluster]
-    chance = win_chance(fitted.strength).ravel()
-    residual = table.weight * (table.score - chance[table.a * size + table.b])
-    if clusters == len(table):
-        return fitted.bread @ _meat_of_single(table, residual) @ fitted.bread * (clusters / (clusters - 1))
-    meat = np.zeros((size, size))
-    for rows, first, count in _chunks(cluster, clusters, max(1, _MOST_CELLS // size)):
-        at, cells = (cluster[rows] - first) * size, count * size
-        scores = np.bincount(at + table.a[rows], residual[rows], cells)
-        scores -= np.bincount(at + table.b[rows], residual[rows], cells)
-        scores = scores.reshape(count, size)
-        meat += scores.T @ scores
-    return fitted.bread @ meat @ fitted.bread * (clusters / (clusters - 1))
+    models, ties, covariates = cells.models, int(davidson), cells.covariates.shape[1]
+    size = models + ties + covariates
+    start = np.zeros(len(cells.a), dtype=np.intp) if part is None else part
+    found = np.zeros((parts, size, size))
+    spread, joint = cells.weight * chances.spread, cells.weight * chances.joint
+    pairs = added((start * models + cells.a) * models + cells.b, spread, parts * models * models)
+    pairs = pairs.reshape(parts, models, models)
+    pairs = pairs + pairs.transpose(0, 2, 1)
+    found[:, :models, :models] = -pairs
+    diagonal = np.arange(models)
+    found[:, diagonal, diagonal] += pairs.sum(axis=2)
+    # Every further parameter has a derivative of the difference of its own; that of ties has none.
+    crossed = [joint] * ties + [spread * column for column in cells.covariates.T]
+    for place, column in enumerate(crossed, models):
+        by_model = added(start * models + cells.a, column, parts * models)
+        by_model -= added(start * models + cells.b, column, parts * models)
+        found[:, place, :models] = found[:, :models, place] = by_model.reshape(parts, models)
+        for other, factor in enumerate(cells.covariates.T, models + ties):
+            found[:, place, other] = found[:, other, place] = added(start, column * factor, parts)
+    if davidson:
+        own = cells.weight * chances.tie * (1 - chances.tie)
+        found[:, models, models] = added(start, own, parts)
+    return found
 
 
-def _meat_of_single(table: RatingInput, residual: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of score products where every battle is a cluster of its own."""
-    size = len(table.names)
-    squares = np.bincount(table.a * size + table.b, residual**2, size * size).reshape(size, size)
-    squares = squares + squares.T
-    return np.diag(squares.sum(axis=1)) - squares
+def _split(cells: Cells, point: _Vector, davidson: bool) -> tuple[_Vector, float | None]:
+    """Return the differences of comparisons, and the logarithm of the tie parameter."""
+    difference = point[cells.a] - point[cells.b]
+    if cells.covariates.shape[1]:
+        difference = difference + cells.covariates @ point[cells.models + davidson :]
+    return difference, float(point[cells.models]) if davidson else None
 
 
-def _chunks(cluster: NDArray[np.intp], clusters: int, most: int) -> list[tuple[NDArray[np.intp] | slice, int, int]]:
-    """Return (rows, first cluster, clusters) of parts with at most so many clusters each."""
-    if clusters <= most:
-        return [(slice(None), 0, clusters)]
-    order = np.argsort(cluster, kind="stable")
-    starts = np.arange(0, clusters, most)
-    edges = np.searchsorted(cluster[order], np.append(starts, clusters))
-    return [
-        (order[edges[part] : edges[part + 1]], int(start), min(most, clusters - int(start)))
-        for part, start in enumerate(starts)
-    ]
+def _likelihood(cells: Cells, point: _Vector, davidson: bool, virtual_ties: float) -> float:
+    difference, log_tie = _split(cells, point, davidson)
+    half, score = difference / 2, cells.won + cells.tied / 2
+    total = np.logaddexp(half, -half)
+    found = 0.0
+    if log_tie is not None:
+        total = np.logaddexp(total, log_tie)
+        found = log_tie * float(cells.tied.sum())
+    found += float(((2 * score - cells.weight) * half - cells.weight * total).sum())
+    if virtual_ties:
+        strength = point[: cells.models]
+        found -= virtual_ties * float((np.logaddexp(0, strength) + np.logaddexp(0, -strength)).sum()) / 2
+    return found
+
+
+def _gradient(cells: Cells, chances: Chances, point: _Vector, davidson: bool, virtual_ties: float) -> _Vector:
+    models, found = cells.models, np.zeros(len(point))
+    left = cells.won + cells.tied / 2 - cells.weight * chances.score
+    found[:models] = added(cells.a, left, models) - added(cells.b, left, models)
+    if virtual_ties:
+        found[:models] += virtual_ties * (0.5 - expected(point[:models], None).score)
+    found[:models] -= found[:models].mean()
+    if davidson:
+        found[models] = (cells.tied - cells.weight * chances.tie).sum()
+    found[models + davidson :] = cells.covariates.T @ left
+    return found
+
+
+def _information(cells: Cells, chances: Chances, point: _Vector, davidson: bool, virtual_ties: float) -> _Vector:
+    models = cells.models
+    found: _Vector = information_of(cells, chances, davidson)[0]
+    strengths = found[:models, :models]
+    if virtual_ties:
+        own = expected(point[:models], None).spread
+        strengths[np.diag_indices(models)] += virtual_ties * own
+        strengths -= strengths.mean(axis=0)
+        strengths -= strengths.mean(axis=1, keepdims=True)
+    strengths += float(np.trace(strengths)) / models**2
+    return found

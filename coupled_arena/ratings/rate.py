@@ -2,18 +2,24 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple, get_args
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coupled_arena.errors import RatingError
-from coupled_arena.ratings.connectivity import Groups, comparable, components
-from coupled_arena.ratings.fit import fit, sandwich
-from coupled_arena.ratings.result import MEAN, POINTS, Count, Prior, Ratings, Ties, ends_of, spread
-from coupled_arena.ratings.score import Score, score_of
+from coupled_arena.ratings.cells import Cells
+from coupled_arena.ratings.connectivity import Groups, comparable, components, ties_bounded
+from coupled_arena.ratings.covariates import fit_with, scales_of, standardised
+from coupled_arena.ratings.fit import Fit, fit
+from coupled_arena.ratings.result import Count, Effect, Prior, Ratings, Ties, joint_level
+from coupled_arena.ratings.sandwich import sandwich
+from coupled_arena.ratings.scale import MEAN, POINTS, ends_of, spread
+from coupled_arena.ratings.score import Score, score_of, scores_of
 from coupled_arena.ratings.table import Cluster, RatingInput
+from coupled_arena.ratings.tally import Tally
 from coupled_arena.records import Battle
 
 
@@ -23,24 +29,30 @@ def rate(
     ties: Ties = "half",
     prior: Prior = 0.0,
     cluster: Cluster = "question",
+    covariates: Sequence[str] = (),
     level: float = 0.95,
 ) -> Ratings:
     """Rate the models of these battles: mean 1000, 400 points for a factor 10 of odds.
 
     Without a prior, models that the battles do not compare (`Ratings.comparable`) get no number beside each other:
-    ratings are those of the one largest comparable group, and None for all others. With a prior all are finite, and
-    the result names it.
+    ratings are those of the one largest comparable group, and None for all others. With a prior all models with a
+    battle are finite, and the result names it. A model without a rated battle never gets a number.
 
     Args:
         battles: a `RatingInput`, or the battles of a run: decided and forfeited ones are rated, void ones never.
-        ties: `half`: a tie is half a win for both, so that ratings predict the expected score.
-        prior: 0 for none, `weak` for one virtual tie of every model with a model at the mean, or the number of ties.
+        ties: `half`: a tie is half a win for both, so that ratings predict the expected score; `davidson`: a tie is an
+            outcome of its own (Davidson 1970), so that ratings predict the odds of win against loss.
+        prior: 0 for none, `weak` for one virtual tie of every model with a model at the mean (for either tie model:
+            half a win, half a loss), or the number of ties.
         cluster: `question`: battles on one question may depend on each other in any way (for a `RatingInput`: the
             battles of one of its clusters); `battle`: no battle depends on another.
+        covariates: what else to adjust for, names of `RatingInput.covariates` or `side` for being side A; estimated
+            with the strengths, which are then those between equals in all of them.
         level: coverage of the intervals, between 0 and 1.
 
     Raises:
-        RatingError: an argument is out of range, a battle appears twice, or a model meets itself.
+        RatingError: an argument is out of range, a battle appears twice, a model meets itself, or the effect of a
+            covariate cannot be estimated.
 
     Example:
         >>> rows = [("ada", "bob", score, 1, question) for question, score in enumerate([1, 1, 0.5, 0, 1, 1])]
@@ -55,79 +67,188 @@ def rate(
     table = battles if isinstance(battles, RatingInput) else RatingInput.from_battles(battles)
     if cluster == "battle":
         table = replace(table, cluster=np.arange(len(table)))
-    wins = table.wins()
-    connected, groups = components(wins), comparable(wins)
-    models = range(len(table.names))
-    fitted = _fit_all(table, wins, (np.array(models, dtype=np.intp),) if virtual_ties else groups, virtual_ties)
-    main = _largest(groups)
-    ratings = tuple(fitted.within[model] if virtual_ties or model in main else None for model in models)
-    spreads = [
-        spread(float(fitted.covariance[model, model]), fitted.degrees[model] if model in main else None, level)
-        for model in models
-    ]
-    score = score_of(table, *table.names, level=level) if len(table.names) == 2 else None
-    ends = _ends(ratings, [reach for _, reach in spreads], score)
-    return Ratings(
+    tally = table.tally()
+    wins = tally.won + tally.tied / 2
+    connected, groups = components(wins), _comparable(tally, wins, ties)
+    main, counts = _largest(groups), tally.counts
+    played = counts.sum(axis=1) > 0
+    fits = _Fits.none(len(table.names), covariates, scales_of(table, covariates))
+    if virtual_ties:
+        fits.add(table, tally, np.flatnonzero(played), ties, virtual_ties, leading=True)
+    else:
+        for members in groups:
+            fits.add(table, tally, members, ties, 0.0, leading=int(members[0]) in main)
+    degrees = fits.degrees
+    ratings = tuple(
+        within if has and (virtual_ties or model in main) else None
+        for model, (within, has) in enumerate(zip(fits.within.tolist(), played.tolist(), strict=True))
+    )
+    variances = _variances(fits.covariance, np.array(sorted(main), dtype=np.intp))
+    spreads = [spread(variances[model], degrees[model], level) for model in range(len(ratings))]
+    fits.covariance.setflags(write=False)
+    two = len(ratings) == 2 and not covariates
+    score = score_of(table, *table.names, level=level) if two else None
+    ends = _ends(ratings, [reach for _, reach in spreads], score, fits.tie[0])
+    found = Ratings(
         names=table.names,
         ratings=ratings,
         se=tuple(se for se, _ in spreads),
         low=tuple(low for low, _ in ends),
         high=tuple(high for _, high in ends),
-        within=fitted.within,
-        covariance=fitted.covariance,
-        degrees=fitted.degrees,
+        within=tuple(fits.within.tolist()),
+        covariance=fits.covariance,
+        degrees=tuple(degrees),
         ties=ties,
         prior=prior,
         level=level,
         components=_named(table, connected),
         comparable=_named(table, groups),
         separated=_separated(table, connected, groups),
-        converged=fitted.converged,
-        iterations=fitted.iterations,
+        converged=fits.converged,
+        iterations=fits.iterations,
         clusters=table.clusters,
-        counts=_counts(table),
+        counts=tuple(Count(sum(row), row[2], row[0], row[1]) for row in counts.tolist()),
         score=score,
+        tie_parameter=fits.tie[0],
+        tie_se=fits.tie[1],
+        effects=fits.effects(level),
     )
+    return found if two or covariates else replace(found, neighbours=_neighbours(table, found))
 
 
-class _Fitted(NamedTuple):
+@dataclass(slots=True)
+class _Fits:
     """The fits of all groups, put together by model and in points."""
 
-    within: tuple[float, ...]
+    covariates: Sequence[str]
+    scales: NDArray[np.float64]
+    within: NDArray[np.float64]
     covariance: NDArray[np.float64]
-    degrees: tuple[int | None, ...]
-    iterations: int
-    converged: bool
+    degrees: list[int | None]
+    iterations: int = 0
+    converged: bool = True
+    tie: tuple[float | None, float | None] = (None, None)
+    found: list[tuple[str, float, float, int | None]] = field(default_factory=list)
 
+    @classmethod
+    def none(cls, models: int, covariates: Sequence[str], scales: NDArray[np.float64]) -> "_Fits":
+        within, covariance = np.full(models, MEAN), np.full((models, models), np.nan)
+        return cls(covariates, scales, within, covariance, [None] * models)
 
-def _fit_all(table: RatingInput, wins: NDArray[np.float64], groups: Groups, virtual_ties: float) -> _Fitted:
-    size = len(table.names)
-    within = np.full(size, MEAN)
-    covariance = np.full((size, size), np.nan)
-    degrees: list[int | None] = [None] * size
-    iterations, converged = 0, True
-    for members in groups:
+    def add(
+        self,
+        table: RatingInput,
+        tally: Tally,
+        members: NDArray[np.intp],
+        ties: Ties,
+        virtual_ties: float,
+        *,
+        leading: bool,
+    ) -> None:
+        """Fit the battles of these models with each other; the leading group is whose tie parameter is shown."""
         if len(members) < 2:
-            continue
+            return
+        part = table.among(members)
+        own = tally if part is table else part.tally()
+        columns = standardised(part, self.covariates, self.scales)
+        fitted = self._fit(part, own, columns, ties, virtual_ties)
+        models, variance = len(members), sandwich(part, fitted, own.code, columns)
         square = np.ix_(members, members)
-        part, found = table.among(members), fit(wins[square], virtual_ties)
-        within[members] += POINTS * found.strength
-        covariance[square] = POINTS**2 * sandwich(part, found)
-        iterations, converged = max(iterations, found.iterations), converged and found.converged
-        if (clusters := part.clusters) > len(members):
-            for member in members:
-                degrees[member] = clusters - 1
-    covariance.setflags(write=False)
-    return _Fitted(tuple(within.tolist()), covariance, tuple(degrees), iterations, converged)
+        self.within[members] += POINTS * fitted.strength
+        self.covariance[square] = POINTS**2 * variance.matrix[:models, :models]
+        self.iterations = max(self.iterations, fitted.iterations)
+        self.converged = self.converged and fitted.converged
+        clusters = part.clusters
+        degrees = clusters - 1 if clusters > models + len(self.covariates) else None
+        for member, alone in zip(members.tolist(), variance.alone.tolist(), strict=True):
+            self.degrees[member] = None if alone else degrees
+        if not leading:
+            return
+        errors = np.sqrt(np.maximum(np.diag(variance.matrix), 0))
+        if fitted.log_tie is not None:
+            parameter = math.exp(fitted.log_tie)
+            self.tie = parameter, None if degrees is None else parameter * float(errors[models])
+        elif ties == "davidson":
+            self.tie = math.inf if own.tied.any() else 0.0, None
+        beyond = len(fitted.bread) - len(self.covariates)
+        self.found = [
+            (name, float(effect / scale), float(errors[beyond + place] / scale), degrees)
+            for place, (name, effect, scale) in enumerate(
+                zip(self.covariates, fitted.effects, self.scales, strict=True)
+            )
+        ]
+
+    def _fit(self, part: RatingInput, own: Tally, columns: NDArray[np.float64], ties: Ties, virtual_ties: float) -> Fit:
+        # Without a tie, or with nothing else, the tie parameter lies at an end, where it says nothing of strengths.
+        davidson = ties == "davidson" and bool(own.tied.any()) and bool(own.won.any())
+        if not self.covariates:
+            return fit(Cells.of_pairs(own), davidson=davidson, virtual_ties=virtual_ties)
+        cells = Cells.of_battles(part, columns)
+        return fit_with(cells, self.covariates, davidson=davidson, virtual_ties=virtual_ties)
+
+    def effects(self, level: float) -> tuple[Effect, ...]:
+        """Return what each covariate does."""
+        effects = []
+        for name, coefficient, error, degrees in self.found:
+            se, reach = spread(error**2 * POINTS**2, degrees, level)
+            if se is None or reach is None:
+                effects.append(Effect(name, coefficient, None, None, None))
+            else:
+                reach /= POINTS
+                effects.append(Effect(name, coefficient, error, coefficient - reach, coefficient + reach))
+        return tuple(effects)
+
+
+def _comparable(tally: Tally, wins: NDArray[np.float64], ties: Ties) -> Groups:
+    """Return the groups within which there is a finite maximum under the tie model."""
+    groups = comparable(wins)
+    if ties == "half" or not tally.tied.any():
+        return groups
+    kept: list[NDArray[np.intp]] = []
+    for group in groups:
+        square = np.ix_(group, group)
+        won, tied = tally.won[square], tally.tied[square]
+        bounded = len(group) < 2 or not tied.any() or ties_bounded(won, tied)
+        kept.extend([group] if bounded else [group[place : place + 1] for place in range(len(group))])
+    return tuple(sorted(kept, key=lambda group: int(group[0])))
+
+
+def _variances(covariance: NDArray[np.float64], main: NDArray[np.intp]) -> list[float]:
+    """Return the variances of ratings against the mean of the main group, NaN for models outside it.
+
+    Models that nothing but a prior keeps finite move the mean of all models, but no model against the others.
+    """
+    found = np.full(len(covariance), np.nan)
+    if len(main):
+        own = covariance[np.ix_(main, main)]
+        found[main] = np.diag(own) - 2 * own.mean(axis=1) + own.mean()
+    return [float(variance) for variance in found]
+
+
+def _neighbours(table: RatingInput, ratings: Ratings) -> tuple[Score, ...]:
+    """Return the scores, in their own battles, of neighbours that a fit says nothing about."""
+    ranking = ratings.ranking
+    level = joint_level(ratings.level, len(ranking))
+    place = {name: index for index, name in enumerate(ratings.names)}
+    group = {name: index for index, names in enumerate(ratings.comparable) for name in names}
+    pairs = []
+    for a, b in pairwise(ranking):
+        degrees = ratings.degrees[place[a]] and ratings.degrees[place[b]]
+        # A group without enough questions has none for its pairs either.
+        if group[a] != group[b] or (degrees and ratings.difference(a, b).low is None):
+            pairs.append((a, b))
+    return tuple(score for score in scores_of(table, pairs, level=level) if score.battles)
 
 
 def _ends(
-    ratings: Sequence[float | None], reaches: Sequence[float | None], score: Score | None
+    ratings: Sequence[float | None], reaches: Sequence[float | None], score: Score | None, tie: float | None
 ) -> list[tuple[float | None, float | None]]:
     """Return the ends of the models' intervals; for two models those of their score, which holds in small samples."""
     if score is not None and None not in ratings:
         # Each of the two stands half of their difference from the mean.
-        return [(_beside_mean(low), _beside_mean(high)) for low, high in (ends_of(score), ends_of(score.turned()))]
+        return [
+            (_beside_mean(low), _beside_mean(high)) for low, high in (ends_of(score, tie), ends_of(score.turned(), tie))
+        ]
     return [
         (None, None) if rating is None or reach is None else (rating - reach, rating + reach)
         for rating, reach in zip(ratings, reaches, strict=True)
@@ -175,11 +296,3 @@ def _separated(table: RatingInput, connected: Groups, groups: Groups) -> tuple[s
 
 def _named(table: RatingInput, groups: Groups) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(table.names[member] for member in group) for group in groups)
-
-
-def _counts(table: RatingInput) -> tuple[Count, ...]:
-    size = len(table.names)
-    outcome = (2 * table.score).astype(np.intp)
-    by_a = np.bincount(3 * table.a + outcome, minlength=3 * size).reshape(size, 3)
-    by_b = np.bincount(3 * table.b + 2 - outcome, minlength=3 * size).reshape(size, 3)
-    return tuple(Count(won + lost + tied, won, lost, tied) for lost, tied, won in (by_a + by_b).tolist())

@@ -1,6 +1,7 @@
-"""What comes out of rating: numbers with intervals, and whether the order is settled."""
+"""What comes out of rating: numbers with intervals, and what must be known of them."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -9,35 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coupled_arena.errors import RatingError
+from coupled_arena.ratings.scale import MEAN, POINTS, ends_of, spread
 from coupled_arena.ratings.score import Score
-from coupled_arena.ratings.student import t_quantile
+from coupled_arena.ratings.settled import Difference, Settled, more_clusters
 
-Ties = Literal["half"]
-"""What a tie is: half a win for both."""
+__all__ = ["MEAN", "POINTS", "Count", "Effect", "Prior", "Ratings", "Ties", "joint_level", "ranking_of", "spread"]
+
+Ties = Literal["half", "davidson"]
+"""What a tie is: half a win for both, or an outcome of its own with a parameter that is estimated."""
 
 Prior = float | Literal["weak"]
 """Virtual ties of every model with a model at the mean; 0 for none, `weak` for one."""
 
-MEAN = 1000.0
-"""Mean rating."""
-
-POINTS = 400 / math.log(10)
-"""Rating points of one unit of log odds: 400 points for a factor 10 of odds."""
-
-_NO_SPREAD = 1e-6
-"""A standard error of fewer points says that the battles do not vary, not that the rating is exact."""
-
 _DIGITS = 6
 """Ratings equal to so many digits are equal: the rest is rounding."""
-
-_FINEST = 1.0
-"""Differences of fewer points than this are planned for as if they were this large."""
-
-
-_MANY = 100_000
-"""Degrees of freedom from which on the quantile no longer changes."""
-
-_ROUNDS = 4
 
 
 class Count(NamedTuple):
@@ -53,68 +39,24 @@ class Count(NamedTuple):
     """Battles tied."""
 
 
-class Difference(NamedTuple):
-    """How much better one model is than another."""
+class Effect(NamedTuple):
+    """What a covariate does to the odds of the side it favours."""
 
-    a: str
-    """The first model."""
-    b: str
-    """The second model."""
-    difference: float | None
-    """Rating of a minus rating of b; None where the battles do not compare them and there is no prior."""
-    low: float | None
-    """Lower end of the interval at the level of the ratings; None where there is no interval, or it is open below."""
-    high: float | None
-    """Upper end of the interval; None where there is no interval, or it is open above."""
+    name: str
+    """The covariate."""
+    coefficient: float
+    """Log odds per unit of the covariate."""
     se: float | None
-    """Standard error of the difference; None where there is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """Whether the order of two neighbours in the ranking is settled."""
-
-    a: str
-    """The model that ranks higher."""
-    b: str
-    """The model that ranks next."""
-    difference: float | None
-    """Rating of a minus rating of b; None where the battles do not compare them and there is no prior."""
+    """Standard error of the coefficient; None where there is no interval."""
     low: float | None
-    """Lower end of the interval, corrected for the number of pairs; None where there is none, or it is open below."""
+    """Lower end of the interval of the coefficient; None where there is none."""
     high: float | None
-    """Upper end of the interval, corrected for the number of pairs; None where there is none, or it is open above."""
-    resolved: bool
-    """Whether the interval excludes 0."""
-    more_questions: int | None
-    """About how many more questions would resolve it, 0 if it is resolved; None where there is no interval, or where
-    the only two models are level."""
-    multiplicity: str
-    """How the interval was corrected for the number of pairs."""
-    by_prior: bool = False
-    """Whether only the prior makes their difference finite."""
+    """Upper end of the interval; None where there is none."""
 
     @property
-    def line(self) -> str:
-        """One sentence that ends in `resolved` or `not resolved`, the latter with what is missing."""
-        known = self.low is not None or self.high is not None
-        if self.difference is None and not known:
-            return f"{self.a} and {self.b} are not comparable: not resolved: too few questions"
-        # Without a difference all battles went one way: towards the end that is open.
-        trails = self.low is None if self.difference is None else self.difference < 0
-        line = f"{self.a} {'trails' if trails else 'leads'} {self.b}"
-        if self.difference is not None:
-            line += f" by {abs(self.difference):.0f}"
-        if known:
-            low, high = -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
-            line += " [{}, {}]".format(*map(_end, (-high, -low) if trails else (low, high)))
-        if self.by_prior:
-            line += ", finite by the prior alone"
-        if self.resolved:
-            return f"{line}: resolved"
-        if self.more_questions is None:
-            return f"{line}: not resolved{'' if known else ': too few questions'}"
-        return f"{line}: not resolved: about {self.more_questions} more question{'s' * (self.more_questions != 1)}"
+    def points(self) -> float:
+        """Rating points per unit of the covariate."""
+        return POINTS * self.coefficient
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -128,7 +70,8 @@ class Ratings:
     names: tuple[str, ...]
     """Models in alphabetical order."""
     ratings: tuple[float | None, ...]
-    """Rating; None without a prior where the battles do not compare the model with the largest comparable group."""
+    """Rating; None without a rated battle, and without a prior where the battles do not compare the model with the
+    largest comparable group."""
     se: tuple[float | None, ...]
     """Standard error of the rating; None where there is no interval."""
     low: tuple[float | None, ...]
@@ -142,7 +85,8 @@ class Ratings:
     """Covariance of `within` in squared points, shape (models, models); NaN across groups that were not fitted together
     and where there are fewer than two clusters."""
     degrees: tuple[int | None, ...]
-    """Degrees of freedom of the model's intervals: clusters that bear on its group less one; None without interval."""
+    """Degrees of freedom of the model's intervals: clusters that bear on its group less one; None without interval: too
+    few clusters, or a single one that alone connects the model with most others."""
     ties: Ties
     """The tie model; ratings under different ones are not to be compared."""
     prior: Prior
@@ -164,16 +108,38 @@ class Ratings:
     counts: tuple[Count, ...]
     """Rated battles of each model."""
     score: Score | None = None
-    """Where there are only two models, the score of the first, which their intervals come from; else None."""
+    """Where there are only two models and no covariate, the score of the first, which their intervals come from; else
+    None."""
+    neighbours: tuple[Score, ...] = ()
+    """With more models, of neighbours in the ranking for whose difference the fit has no interval, such as after a
+    clean sweep: the score of the first in their own battles, at the level of `settled`."""
+    tie_parameter: float | None = None
+    """Davidson's parameter in the main group: chance of a tie over the geometric mean of the chances of win and loss; 0
+    without a tie, infinite if nothing else happened; None where a tie is half a win or nothing could be fitted."""
+    tie_se: float | None = None
+    """Standard error of the tie parameter; None where there is no interval."""
+    effects: tuple[Effect, ...] = ()
+    """What each covariate does, in the order they were named; in the main group where battles leave several."""
 
     @property
     def ranking(self) -> tuple[str, ...]:
         """Models from best to worst, names breaking ties; those without a rating last."""
-        places = [
-            (math.inf if rating is None else -round(rating, _DIGITS), name)
-            for name, rating in zip(self.names, self.ratings, strict=True)
-        ]
-        return tuple(name for _, name in sorted(places))
+        return ranking_of(self.names, self.ratings)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the numbers must know, a sentence each: who has none, and why; what only the prior makes."""
+        idle = [name for name, count in zip(self.names, self.counts, strict=True) if not count.battles]
+        notes = [f"{name} has no rated battle and no rating" for name in idle]
+        fate = "its rating is finite by the prior alone" if self.prior else "it has no rating"
+        notes += [f"{name} {_one_way(self.counts[self._index(name)])}: {fate}" for name in self.separated]
+        connected = [group for group in self.components if group[0] not in idle]
+        if len(connected) > 1:
+            groups = " | ".join(", ".join(group) for group in connected)
+            notes.append(f"no battle connects {groups}{': only the prior puts them on one scale' * bool(self.prior)}")
+        if not self.converged:
+            notes.append("the fit did not converge")
+        return tuple(notes)
 
     def rating(self, name: str) -> float | None:
         """Return the rating of a model; an unknown name raises `RatingError`."""
@@ -188,44 +154,64 @@ class Ratings:
 
         Intervals hold jointly over all pairs at the level of the ratings, by Bonferroni's inequality. The number of
         questions still needed takes the difference as it stands and lets its standard error shrink with the square
-        root of the number of questions; it is a guide, not a promise. Where there are only two models, interval and
-        number are those of their score, which a clean sweep does not rob of an interval.
+        root of the number of questions; it is a guide, not a promise. Where there are only two models, or the fit has
+        no interval because all battles went one way, interval and number are those of the score in the two models' own
+        battles, which a clean sweep does not rob of an interval.
         """
         ranking = self.ranking
-        pairs = max(1, len(ranking) - 1)
-        level = 1 - (1 - self.level) / pairs
+        level, pairs = joint_level(self.level, len(ranking)), max(1, len(ranking) - 1)
         multiplicity = f"Bonferroni over {pairs} neighbouring pair{'s' * (pairs != 1)}"
         return tuple(self._settled(self._difference(a, b, level), level, multiplicity) for a, b in pairwise(ranking))
 
     def _settled(self, found: Difference, level: float, multiplicity: str) -> Settled:
         resolved, more = False, None
+        low, high, own = found.low, found.high, ""
         degrees = self.degrees[self._index(found.a)]
-        if self.score is not None:
-            resolved, more = self.score.settled, self.score.more_questions
-        elif found.difference is not None and found.low is not None and found.high is not None and degrees:
-            resolved = not found.low <= 0 <= found.high
-            more = 0 if resolved else _more_clusters(found, degrees + 1, level)
+        score = self.score or next((s for s in self.neighbours if (s.a, s.b) == found[:2]), None)
+        if score is not None:
+            resolved, more = score.settled, score.more_questions
+            if self.score is None and score.low is not None:
+                low, high = ends_of(score, self.tie_parameter)
+                own = f"by their own {score.battles} battle{'s' * (score.battles != 1)}"
+        elif found.difference is not None and low is not None and high is not None and degrees:
+            resolved = not low <= 0 <= high
+            more = 0 if resolved else more_clusters(found, degrees + 1, level)
         return Settled(
             found.a,
             found.b,
             found.difference,
-            found.low,
-            found.high,
+            low,
+            high,
             resolved,
             more,
             multiplicity,
             by_prior=found.difference is not None and not self._compared(found.a, found.b),
+            own=own,
+            missing=self._missing(found.a, found.b),
         )
+
+    def _missing(self, a: str, b: str) -> str:
+        """Return why two neighbours have no interval."""
+        idle = [name for name in (a, b) if not self.counts[self._index(name)].battles]
+        if idle:
+            return f"{' and '.join(idle)} {'has' if len(idle) == 1 else 'have'} no rated battle"
+        if not any(a in group and b in group for group in self.components):
+            return "no battles connect them"
+        if not self._compared(a, b) and not any((s.a, s.b) == (a, b) for s in self.neighbours):
+            return "all battles that connect them went one way"
+        return "too few questions"
 
     def _difference(self, a: str, b: str, level: float) -> Difference:
         first, second = self._index(a), self._index(b)
         compared = self._compared(a, b)
-        difference = self.within[first] - self.within[second] if compared or self.prior else None
+        rated = self.ratings[first] is not None and self.ratings[second] is not None
+        difference = self.within[first] - self.within[second] if compared or (self.prior and rated) else None
         covariance = self.covariance
         variance = covariance[first, first] + covariance[second, second] - 2 * covariance[first, second]
-        se, reach = spread(float(variance), self.degrees[first] if compared else None, level)
+        degrees = self.degrees[first] if compared and self.degrees[second] else None
+        se, reach = spread(float(variance), degrees, level)
         if self.score is not None and a != b:
-            low, high = ends_of(self.score if a == self.score.a else self.score.turned())
+            low, high = ends_of(self.score if a == self.score.a else self.score.turned(), self.tie_parameter)
             return Difference(a, b, difference, low, high, se)
         if difference is None or reach is None:
             return Difference(a, b, difference, None, None, None)
@@ -258,41 +244,32 @@ class Ratings:
             )
             for row in rows
         ]
-        if not self.converged:
-            lines.append("not converged")
+        if self.tie_parameter is not None:
+            lines.append(f"tie parameter {self.tie_parameter:.3g}")
+        lines += [f"{effect.name}: {effect.points:+.1f} points per unit" for effect in self.effects]
         if len(self.comparable) > 1:
             groups = " | ".join(", ".join(group) for group in self.comparable)
             lines.append(f"comparable only within: {groups}")
-        return "\n".join([head, *lines])
+        return "\n".join([head, *lines, *(f"note: {note}" for note in self.notes)])
 
 
-def ends_of(score: Score) -> tuple[float | None, float | None]:
-    """Return the interval of a score as one of the difference in rating, in points; None where it is open."""
-    low, high = (_points(end) for end in (score.low, score.high))
-    return low, high
+def ranking_of(names: Sequence[str], ratings: Sequence[float | None]) -> tuple[str, ...]:
+    """Return names from best to worst rating, by name where ratings are equal; those without a rating last."""
+    places = [
+        (math.inf if rating is None else -round(rating, _DIGITS), name)
+        for name, rating in zip(names, ratings, strict=True)
+    ]
+    return tuple(name for _, name in sorted(places))
 
 
-def _points(share: float | None) -> float | None:
-    return None if share is None or not 0 < share < 1 else POINTS * math.log(share / (1 - share))
+def joint_level(level: float, models: int) -> float:
+    """Return the level of each interval of neighbours at which all hold jointly."""
+    return 1 - (1 - level) / max(1, models - 1)
 
 
-def _end(points: float) -> str:
-    return f"{points:.0f}" if math.isfinite(points) else str(points).replace("inf", "∞")
-
-
-def spread(variance: float, degrees: int | None, level: float) -> tuple[float, float] | tuple[None, None]:
-    """Return the standard error and the half width of the interval, or None for both where there is no interval."""
-    if degrees is None or not variance > _NO_SPREAD**2:
-        return None, None
-    se = math.sqrt(variance)
-    return se, t_quantile((1 + level) / 2, degrees) * se
-
-
-def _more_clusters(found: Difference, clusters: int, level: float) -> int:
-    """Return about how many more clusters would keep the interval of this difference off 0."""
-    ratio = (found.se or 0.0) / max(abs(found.difference or 0.0), _FINEST)
-    # More clusters need a smaller quantile as well, so the two are found together; a few rounds settle it.
-    needed = float(_MANY)
-    for _ in range(_ROUNDS):
-        needed = clusters * (ratio * t_quantile((1 + level) / 2, min(math.ceil(needed), _MANY))) ** 2
-    return max(1, math.ceil(needed) - clusters)
+def _one_way(count: Count) -> str:
+    if count.wins == count.battles:
+        return "won every battle"
+    if count.losses == count.battles:
+        return "lost every battle"
+    return "is connected with the others by battles that all went one way"

@@ -1,14 +1,19 @@
 """The rating input: battles as columns of codes."""
 
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
-from typing import Literal, TypeVar
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coupled_arena.errors import RatingError
+from coupled_arena.ratings.tally import Tally
 from coupled_arena.records import Battle
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Cluster = Literal["question", "battle"]
 """Which battles may depend on each other: all of one question, or none but themselves."""
@@ -18,6 +23,11 @@ Row = tuple[str, str, float, float, Hashable]
 
 _SCORES = {"A": 1.0, "B": 0.0, "tie": 0.5}
 
+VERDICTS: Mapping[Hashable, float | None] = MappingProxyType(
+    {"A": 1.0, "B": 0.0, "tie": 0.5, 1: 1.0, 0: 0.0, 0.5: 0.5, "void": None}
+)
+"""The score of A by what stands in a column of verdicts; None for a battle that is not rated."""
+
 _Value = TypeVar("_Value", bound=Hashable)
 
 
@@ -26,7 +36,7 @@ class RatingInput:
     """Battles to rate, one a row; the columns are checked and made read-only.
 
     Raises `RatingError` where columns differ in length, a code has no name, a model meets itself, a score is none of
-    0, 0.5 and 1, or a weight is not finite and positive.
+    0, 0.5 and 1, a weight is not finite and positive, or a covariate is not finite; the message names the row.
 
     Example:
         >>> table = RatingInput.from_rows([("ada", "bob", 1, 1, "math-1"), ("bob", "ada", 0.5, 1, "math-2")])
@@ -46,27 +56,39 @@ class RatingInput:
     """Weight of the battle, above 0, shape (battles,)."""
     cluster: NDArray[np.intp]
     """Code of the cluster, from 0, shape (battles,); only battles of different clusters are independent."""
+    covariates: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    """What else may have decided the battle, by name, each of shape (battles,): a fact of A less the same of B, such as
+    the difference of lengths, so that it changes its sign when the sides are swapped."""
 
     def __post_init__(self) -> None:
-        columns = (self.a, self.b, self.score, self.weight, self.cluster)
+        columns = (self.a, self.b, self.score, self.weight, self.cluster, *self.covariates.values())
         if any(column.shape != (len(self.a),) for column in columns):
             raise RatingError(f"columns must have one length, not {[column.shape for column in columns]}")
         if len(set(self.names)) != len(self.names):
             raise RatingError("two models have one name; give every model a name of its own")
-        last = len(self.names) - 1
-        checks = (
-            ((self.a < 0) | (self.a > last), "the code of A has no name"),
-            ((self.b < 0) | (self.b > last), "the code of B has no name"),
-            (self.cluster < 0, "the code of the cluster is below 0"),
-            (self.a == self.b, "a model cannot meet itself"),
-            (~np.isin(self.score, (0.0, 0.5, 1.0)), "the score of A must be 0, 0.5 or 1"),
-            (~(np.isfinite(self.weight) & (self.weight > 0)), "the weight must be finite and above 0"),
-        )
-        for wrong, message in checks:
-            if wrong.any():
-                raise RatingError(f"row {int(np.argmax(wrong)) + 1} of {len(wrong)}: {message}")
+        if len(self):
+            self._check_rows()
         for column in columns:
             column.setflags(write=False)
+
+    def _check_rows(self) -> None:
+        last, score, weight = len(self.names) - 1, self.score, self.weight
+        for code, side in ((self.a, "A"), (self.b, "B")):
+            if code.min() < 0 or code.max() > last:
+                self._refuse((code < 0) | (code > last), f"the code of {side} has no name")
+        if self.cluster.min() < 0:
+            self._refuse(self.cluster < 0, "the code of the cluster is below 0")
+        self._refuse(self.a == self.b, "a model cannot meet itself")
+        self._refuse(~((score == 0) | (score == 1) | (score == 0.5)), "the score of A must be 0, 0.5 or 1")
+        # Comparisons with NaN are false, so that it is refused too.
+        if not 0 < weight.min() <= weight.max() < np.inf:
+            self._refuse(~(np.isfinite(weight) & (weight > 0)), "the weight must be finite and above 0")
+        for name, column in self.covariates.items():
+            self._refuse(~np.isfinite(column), f"the covariate {name} must be a finite number")
+
+    def _refuse(self, wrong: NDArray[np.bool_], message: str) -> None:
+        if wrong.any():
+            raise RatingError(f"row {int(np.argmax(wrong)) + 1} of {len(wrong)}: {message}")
 
     @classmethod
     def from_rows(cls, rows: Iterable[Row], *, models: Iterable[str] = ()) -> "RatingInput":
@@ -134,6 +156,91 @@ class RatingInput:
             models=names,
         )
 
+    @classmethod
+    def from_columns(
+        cls,
+        a: "Sequence[str] | pd.Series[str] | NDArray[np.object_]",
+        b: "Sequence[str] | pd.Series[str] | NDArray[np.object_]",
+        verdict: "Sequence[Hashable] | pd.Series | NDArray[np.generic]",
+        *,
+        question: "Sequence[Hashable] | pd.Series | NDArray[np.generic] | None" = None,
+        weight: "Sequence[float] | pd.Series[float] | NDArray[np.float64] | None" = None,
+        covariates: "Mapping[str, Sequence[float] | pd.Series[float] | NDArray[np.float64]]" = MappingProxyType({}),
+        verdicts: Mapping[Hashable, float | None] = VERDICTS,
+        models: Iterable[str] = (),
+    ) -> "RatingInput":
+        """Return the table of columns of names, the fast way in for many battles.
+
+        Args:
+            a: names of the models on side A.
+            b: names of the models on side B.
+            verdict: who won, in the words of `verdicts`.
+            question: what battles share that may depend on each other; without it each battle stands for itself.
+            weight: weights of the battles, 1 without them.
+            covariates: columns for `RatingInput.covariates`.
+            verdicts: the score of A by verdict, None for a void battle, which only names its models.
+            models: models that belong to the ratings even if they have no battle.
+
+        Raises:
+            RatingError: a value is missing or unknown, or a row is not valid; the message names the row.
+
+        Example:
+            >>> table = RatingInput.from_columns(["ada", "bob"], ["bob", "ada"], ["A", "tie"])
+            >>> table.names, table.score.tolist(), table.clusters
+            (('ada', 'bob'), [1.0, 0.5], 2)
+        """
+        from coupled_arena.ratings.columns import table_of
+
+        return table_of(a, b, verdict, question, weight, covariates, verdicts, models)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: "pd.DataFrame",
+        *,
+        a: str = "a",
+        b: str = "b",
+        verdict: str = "verdict",
+        question: str | None = None,
+        weight: str | None = None,
+        covariates: Iterable[str] = (),
+        key: Iterable[str] = (),
+        verdicts: Mapping[Hashable, float | None] = VERDICTS,
+        models: Iterable[str] = (),
+    ) -> "RatingInput":
+        """Return the table of a data frame, one battle a row.
+
+        Args:
+            frame: any index; rows are counted from 1 in messages.
+            a: column of names of the models on side A.
+            b: column of names of the models on side B.
+            verdict: column of who won, in the words of `verdicts`.
+            question: column of what battles share that may depend on each other; `question` if there is such a column.
+            weight: column of weights; `weight` if there is such a column.
+            covariates: columns for `RatingInput.covariates`.
+            key: columns that together name a battle: two rows of one name are refused.
+            verdicts: the score of A by verdict, None for a void battle, which only names its models.
+            models: models that belong to the ratings even if they have no battle.
+
+        Raises:
+            RatingError: there is no such column, a value is missing or unknown, two rows are one battle, or a row is
+                not valid; the message names the row.
+
+        Example:
+            >>> import pandas as pd
+            >>> frame = pd.DataFrame({"a": ["ada", "ada"], "b": ["bob", "eve"], "verdict": ["A", "B"]})
+            >>> RatingInput.from_frame(frame).names
+            ('ada', 'bob', 'eve')
+        """
+        from coupled_arena.ratings.columns import columns_of, refuse_twice
+
+        found = columns_of(frame, a, b, verdict, question, weight)
+        refuse_twice(frame, tuple(key))
+        extra = {name: columns_of(frame, name)[0] for name in covariates}
+        return cls.from_columns(
+            *found[:3], question=found[3], weight=found[4], covariates=extra, verdicts=verdicts, models=models
+        )
+
     def __len__(self) -> int:
         return len(self.a)
 
@@ -142,14 +249,14 @@ class RatingInput:
         """How many clusters the battles fall into."""
         return int(np.count_nonzero(np.bincount(self.cluster)))
 
+    def tally(self) -> Tally:
+        """Return the battles counted by pair and outcome."""
+        return Tally.of(len(self.names), self.a, self.b, self.score, self.weight)
+
     def wins(self) -> NDArray[np.float64]:
         """Return the weight of each row model's wins over each column model, a tie half a win for both."""
-        size = len(self.names)
-        pair = self.a * size + self.b
-        wins = np.zeros((size, size))
-        wins += np.bincount(pair, self.weight * self.score, size * size).reshape(size, size)
-        wins += np.bincount(pair, self.weight * (1 - self.score), size * size).reshape(size, size).T
-        return wins
+        tally = self.tally()
+        return tally.won + tally.tied / 2
 
     def among(self, members: NDArray[np.intp]) -> "RatingInput":
         """Return the battles that these models (codes, ascending) played with each other, coded anew."""
@@ -159,13 +266,19 @@ class RatingInput:
         code[members] = np.arange(len(members))
         a, b = code[self.a], code[self.b]
         rows = np.flatnonzero((a >= 0) & (b >= 0))
-        return RatingInput(
-            tuple(self.names[member] for member in members),
-            a[rows],
-            b[rows],
-            self.score[rows],
-            self.weight[rows],
-            self.cluster[rows],
+        left = self.take(rows)
+        return replace(left, names=tuple(self.names[member] for member in members), a=a[rows], b=b[rows])
+
+    def take(self, rows: NDArray[np.intp]) -> "RatingInput":
+        """Return these rows, with all models."""
+        return replace(
+            self,
+            a=self.a[rows],
+            b=self.b[rows],
+            score=self.score[rows],
+            weight=self.weight[rows],
+            cluster=self.cluster[rows],
+            covariates={name: column[rows] for name, column in self.covariates.items()},
         )
 
 

@@ -1,0 +1,296 @@
+"""The covariance of a fit, robust to any dependence between the battles of one cluster (question)."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coupled_arena.ratings.cells import Cells
+from coupled_arena.ratings.connectivity import components
+from coupled_arena.ratings.fit import Chances, Fit, expected, information_of
+from coupled_arena.ratings.table import RatingInput
+from coupled_arena.ratings.tally import OUTCOMES, added
+
+_MOST_CELLS = 1 << 18
+"""Numbers (clusters x parameters) summed at a time: 2 MiB stay in the processor's cache."""
+
+_MOST_ENTRIES = 1 << 22
+"""Numbers (clusters x parameters x parameters) held at a time, 32 MiB."""
+
+_LEVERAGE = 0.05
+"""A cluster that determines less of all parameters together is taken to determine its even share."""
+
+_WHOLE = 1 - 1e-6
+"""A cluster that determines so much of a parameter determines it alone."""
+
+
+class Covariance(NamedTuple):
+    """How the parameters of a fit vary."""
+
+    matrix: NDArray[np.float64]
+    """Covariance of all parameters, shape (parameters, parameters); NaN where there are fewer than two clusters."""
+    alone: NDArray[np.bool_]
+    """Models whose strength one cluster alone determines, so that nothing tells how it varies, shape (models,)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scores:
+    """The derivative of the log likelihood of every battle."""
+
+    strength: NDArray[np.float64]
+    """On the strength of A; that on the strength of B is its negative, shape (battles,)."""
+    others: NDArray[np.float64]
+    """On the other parameters, shape (battles, others)."""
+
+
+def sandwich(table: RatingInput, fitted: Fit, code: NDArray[np.intp], covariates: NDArray[np.float64]) -> Covariance:
+    """Return the covariance of the parameters of a fit.
+
+    `B (sum_g T_g T_g') B (G - 1) / G` with B the inverse information and `T_g = (I - J_g B)^-1 S_g`, S_g the score and
+    J_g the information of cluster g: one Newton step of the jackknife over G clusters (Liang and Zeger 1986; Bell and
+    McCaffrey 2002, Survey Methodology 28). It pays for the pull of a cluster on the fit it is compared with; where all
+    clusters pull alike it is the plain sandwich times G / (G - 1). A cluster that pulls by less than 5 % over all
+    parameters together is taken to pull like the average.
+
+    Args:
+        table: the battles that were fitted.
+        fitted: the maximum.
+        code: where each battle stands in the tally, shape (battles,).
+        covariates: standardised, shape (battles, covariates).
+    """
+    models, size = len(table.names), len(fitted.bread)
+    counts = np.bincount(table.cluster)
+    clusters = int(np.count_nonzero(counts))
+    alone = np.zeros(models, dtype=np.bool_)
+    if clusters < 2:
+        return Covariance(np.full((size, size), np.nan), alone)
+    cluster = table.cluster
+    if clusters < len(counts):
+        cluster = (np.cumsum(counts > 0) - 1)[cluster]
+    scores = _scores_of(table, fitted, code, covariates)
+    pulls = None
+    if _strongest(table, fitted, covariates, counts) > _LEVERAGE:
+        pulls = _pulls(table, fitted, covariates, cluster, clusters)
+        if pulls.max() <= _LEVERAGE:
+            pulls = None
+    even = clusters / (clusters - 1)
+    pair = _one_pair(table, cluster, clusters) if size == models or pulls is None else None
+    if pair is not None:
+        meat, alone = _meat_of_pairs(table, scores, cluster, pair, pulls, even)
+    else:
+        meat, alone = _meat(table, fitted, scores, covariates, cluster, pulls, even)
+    return Covariance(fitted.bread @ meat @ fitted.bread / even, alone)
+
+
+def _scores_of(table: RatingInput, fitted: Fit, code: NDArray[np.intp], covariates: NDArray[np.float64]) -> _Scores:
+    tied = fitted.log_tie is not None
+    if covariates.shape[1]:
+        chances = _chances(table, fitted, covariates)
+        left = table.weight * (table.score - chances.score)
+        columns = [left * column for column in covariates.T]
+        if tied:
+            columns.insert(0, table.weight * ((table.score == 0.5) - chances.tie))
+        return _Scores(left, np.stack(columns, axis=1))
+    # Battles of one pair and outcome have one score: it is looked up.
+    chances = expected(fitted.strength[:, None] - fitted.strength, fitted.log_tie)
+    left = (np.arange(OUTCOMES) / 2 - chances.score[:, :, None]).ravel()[code]
+    left *= table.weight
+    others = np.zeros((len(left), 0))
+    if tied:
+        others = ((np.arange(OUTCOMES) == 1) - chances.tie[:, :, None]).ravel()[code]
+        others = (others * table.weight)[:, None]
+    return _Scores(left, others)
+
+
+def _chances(table: RatingInput, fitted: Fit, covariates: NDArray[np.float64]) -> Chances:
+    return expected(fitted.strength[table.a] - fitted.strength[table.b] + covariates @ fitted.effects, fitted.log_tie)
+
+
+def _strongest(table: RatingInput, fitted: Fit, covariates: NDArray[np.float64], counts: NDArray[np.intp]) -> float:
+    """Return a bound on the pull of any cluster."""
+    if covariates.shape[1]:
+        return 1.0
+    each = _pull_by_pair(fitted, expected(fitted.strength[:, None] - fitted.strength, fitted.log_tie))
+    return float(counts.max() * table.weight.max() * each.max())
+
+
+def _pull_by_pair(fitted: Fit, chances: Chances) -> NDArray[np.float64]:
+    """Return the pull of a battle of weight 1 of each two models: the trace of its information times the bread."""
+    models = len(fitted.strength)
+    strengths = fitted.bread[:models, :models]
+    own = np.diag(strengths)
+    pull = chances.spread * (own[:, None] + own - strengths - strengths.T)
+    if fitted.log_tie is not None:
+        crossed, tie = fitted.bread[models, :models], fitted.bread[models, models]
+        pull += 2 * chances.joint * (crossed[:, None] - crossed) + chances.tie * (1 - chances.tie) * tie
+    return pull
+
+
+def _pulls(
+    table: RatingInput,
+    fitted: Fit,
+    covariates: NDArray[np.float64],
+    cluster: NDArray[np.intp],
+    clusters: int,
+) -> NDArray[np.float64]:
+    """Return the pull of every cluster, shape (clusters,)."""
+    models, ties = len(table.names), int(fitted.log_tie is not None)
+    if not covariates.shape[1]:
+        each = _pull_by_pair(fitted, expected(fitted.strength[:, None] - fitted.strength, fitted.log_tie))
+        return added(cluster, table.weight * each.ravel()[table.a * models + table.b], clusters)
+    chances, bread = _chances(table, fitted, covariates), fitted.bread
+    # The derivative of the difference, and its product with the bread.
+    along = bread[table.a] - bread[table.b] + covariates @ bread[models + ties :]
+    rows = np.arange(len(table))
+    reach = along[rows, table.a] - along[rows, table.b] + (covariates * along[:, models + ties :]).sum(axis=1)
+    pull = chances.spread * reach
+    if ties:
+        pull += 2 * chances.joint * along[:, models] + chances.tie * (1 - chances.tie) * bread[models, models]
+    return added(cluster, table.weight * pull, clusters)
+
+
+def _one_pair(table: RatingInput, cluster: NDArray[np.intp], clusters: int) -> NDArray[np.intp] | None:
+    """Return a battle of every cluster if all battles of each cluster are of one pair, shape (clusters,); else None."""
+    if clusters == len(table):
+        return np.argsort(cluster) if (np.diff(cluster) < 0).any() else cluster
+    pair = np.minimum(table.a, table.b) * len(table.names) + np.maximum(table.a, table.b)
+    some = np.zeros(clusters, dtype=np.intp)
+    some[cluster] = np.arange(len(table))
+    return some if (pair[some][cluster] == pair).all() else None
+
+
+def _meat_of_pairs(
+    table: RatingInput,
+    scores: _Scores,
+    cluster: NDArray[np.intp],
+    some: NDArray[np.intp],
+    pulls: NDArray[np.float64] | None,
+    even: float,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the sum of the products of scores where each cluster is one pair's, and which models stand alone."""
+    models, others = len(table.names), scores.others.shape[1]
+    a, b = table.a[some], table.b[some]
+    sign = np.where(table.a == a[cluster], 1.0, -1.0) if len(some) < len(table) else 1.0
+    if len(some) < len(table):
+        left = added(cluster, scores.strength * sign)
+        rest = [added(cluster, column) for column in scores.others.T]
+    else:
+        left, rest = scores.strength[some], list(scores.others[some].T)
+    alone = np.zeros(models, dtype=np.bool_)
+    factor: NDArray[np.float64] | float = even
+    if pulls is not None:
+        # What a cluster determines alone has no score.
+        factor = 1 / (1 - np.where(pulls >= _WHOLE, 0.0, pulls))
+    left = left * factor
+    rest = [column * factor for column in rest]
+    squares = added(a * models + b, left**2, models * models).reshape(models, models)
+    squares = squares + squares.T
+    meat = np.zeros((models + others, models + others))
+    meat[:models, :models] = np.diag(squares.sum(axis=1)) - squares
+    for place, column in enumerate(rest, models):
+        meat[place, :models] = added(a, left * column, models) - added(b, left * column, models)
+        meat[:models, place] = meat[place, :models]
+        for other, factors in enumerate(rest, models):
+            meat[place, other] = column @ factors
+    if pulls is not None:
+        for one in np.flatnonzero(pulls >= _WHOLE):
+            alone |= _beyond(table, cluster, int(one))
+    return meat, alone
+
+
+def _beyond(table: RatingInput, cluster: NDArray[np.intp], one: int) -> NDArray[np.bool_]:
+    """Return the models that only this cluster connects with most of the others."""
+    left = np.zeros((len(table.names),) * 2)
+    rows = cluster != one
+    left[table.a[rows], table.b[rows]] = 1
+    groups = components(left)
+    most = max(groups, key=len)
+    found = np.ones(len(table.names), dtype=np.bool_)
+    found[most] = False
+    return found
+
+
+def _meat(
+    table: RatingInput,
+    fitted: Fit,
+    scores: _Scores,
+    covariates: NDArray[np.float64],
+    cluster: NDArray[np.intp],
+    pulls: NDArray[np.float64] | None,
+    even: float,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the sum of the products of scores of clusters, and which models stand alone."""
+    models, size = len(table.names), len(fitted.bread)
+    clusters = int(cluster.max()) + 1
+    meat, alone = np.zeros((size, size)), np.zeros(models, dtype=np.bool_)
+    strong = np.zeros(clusters, dtype=np.bool_) if pulls is None else pulls > _LEVERAGE
+    for rows, first, count in _chunks(cluster, clusters, max(1, _MOST_CELLS // size)):
+        local = cluster[rows] - first
+        found = _by_cluster(table, scores, rows, local, count)
+        pulling = np.flatnonzero(strong[first : first + count])
+        found[~strong[first : first + count]] *= even
+        for start in range(0, len(pulling), step := max(1, _MOST_ENTRIES // size**2)):
+            own = pulling[start : start + step]
+            found[own] = _corrected(table, fitted, covariates, rows, local, own, found[own])
+        meat += found.T @ found
+    if pulls is not None:
+        for one in np.flatnonzero(pulls >= _WHOLE):
+            alone |= _beyond(table, cluster, int(one))
+    return meat, alone
+
+
+def _by_cluster(
+    table: RatingInput, scores: _Scores, rows: NDArray[np.intp] | slice, local: NDArray[np.intp], count: int
+) -> NDArray[np.float64]:
+    models = len(table.names)
+    at, left = local * models, scores.strength[rows]
+    strengths = added(at + table.a[rows], left, count * models)
+    strengths -= added(at + table.b[rows], left, count * models)
+    strengths = strengths.reshape(count, models)
+    if not scores.others.shape[1]:
+        return strengths
+    others = [added(local, column, count)[:, None] for column in scores.others[rows].T]
+    return np.concatenate([strengths, *others], axis=1)
+
+
+def _corrected(
+    table: RatingInput,
+    fitted: Fit,
+    covariates: NDArray[np.float64],
+    rows: NDArray[np.intp] | slice,
+    local: NDArray[np.intp],
+    own: NDArray[np.intp],
+    found: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return scores of the clusters `own` (ascending) as they would be against a fit without the cluster."""
+    place = np.full(int(local.max()) + 1, -1, dtype=np.intp)
+    place[own] = np.arange(len(own))
+    part = place[local]
+    kept = np.flatnonzero(part >= 0)
+    chosen = kept + (rows.start or 0) if isinstance(rows, slice) else rows[kept]
+    weight, none = table.weight[chosen], np.zeros(len(chosen))
+    extra = covariates[chosen]
+    cells = Cells(len(table.names), table.a[chosen], table.b[chosen], none, none, weight, extra)
+    difference = fitted.strength[cells.a] - fitted.strength[cells.b] + extra @ fitted.effects
+    chances = expected(difference, fitted.log_tie)
+    information = information_of(cells, chances, fitted.log_tie is not None, part[kept], len(own))
+    # A direction that the cluster alone determines has no score; it is kept from dividing nothing by nothing.
+    remains = np.eye(len(fitted.bread)) * (1 + 1e-9) - information @ fitted.bread
+    return np.linalg.solve(remains, found[:, :, None])[:, :, 0].astype(np.float64, copy=False)
+
+
+def _chunks(cluster: NDArray[np.intp], clusters: int, most: int) -> list[tuple[NDArray[np.intp] | slice, int, int]]:
+    """Return (rows, first cluster, clusters) of parts with at most so many clusters each."""
+    if clusters <= most:
+        return [(slice(None), 0, clusters)]
+    starts = np.arange(0, clusters, most)
+    if (np.diff(cluster) < 0).any():
+        order = np.argsort(cluster, kind="stable")
+        edges = np.searchsorted(cluster[order], np.append(starts, clusters))
+        parts: list[NDArray[np.intp] | slice] = [order[low:high] for low, high in pairwise(edges.tolist())]
+    else:
+        edges = np.searchsorted(cluster, np.append(starts, clusters))
+        parts = [slice(low, high) for low, high in pairwise(edges.tolist())]
+    return [(part, int(start), min(most, clusters - int(start))) for part, start in zip(parts, starts, strict=True)]

@@ -1,0 +1,64 @@
+"""Battles counted by pair and outcome: all that a fit without covariates needs to know of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+OUTCOMES = 3
+"""A lost, tied or won: twice its score."""
+
+
+def added(code: NDArray[np.intp], values: NDArray[np.float64], codes: int = 0) -> NDArray[np.float64]:
+    """Return the sum of the values of every code, shape (codes,)."""
+    return np.bincount(code, values, codes).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """Battles by side A, side B and outcome."""
+
+    code: NDArray[np.intp]
+    """`(a * models + b) * 3 + outcome` of every battle, shape (battles,): where it is counted."""
+    battles: NDArray[np.intp]
+    """How many, shape (models, models, 3): by A, by B, by outcome."""
+    weight: NDArray[np.float64]
+    """Their weight, of the same shape."""
+
+    @classmethod
+    def of(
+        cls,
+        models: int,
+        a: NDArray[np.intp],
+        b: NDArray[np.intp],
+        score: NDArray[np.float64],
+        weight: NDArray[np.float64],
+    ) -> "Tally":
+        """Return the tally of columns as in `RatingInput`."""
+        code = a * models
+        code += b
+        code *= OUTCOMES
+        code += (2 * score).astype(np.intp)
+        shape = (models, models, OUTCOMES)
+        battles = np.bincount(code, minlength=models * models * OUTCOMES)
+        if len(weight) and weight.min() == weight.max():
+            total = (battles * weight[0]).astype(np.float64)
+        else:
+            total = added(code, weight, models * models * OUTCOMES)
+        return cls(code, battles.reshape(shape), total.reshape(shape))
+
+    @property
+    def won(self) -> NDArray[np.float64]:
+        """Weight of each row model's wins over each column model, on either side, shape (models, models)."""
+        return self.weight[:, :, 2] + self.weight[:, :, 0].T
+
+    @property
+    def tied(self) -> NDArray[np.float64]:
+        """Weight of the ties of each two models, shape (models, models)."""
+        return self.weight[:, :, 1] + self.weight[:, :, 1].T
+
+    @property
+    def counts(self) -> NDArray[np.intp]:
+        """Battles that each model lost, tied and won, shape (models, 3)."""
+        counts: NDArray[np.intp] = self.battles.sum(axis=1) + self.battles.sum(axis=0)[:, ::-1]
+        return counts
