@@ -38,6 +38,21 @@ if TYPE_CHECKING:
     from coupled_arena.ratings import RatingInput, Ratings, rate
     from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn
     from coupled_arena.studies import Comparison, acompare, compare
+    from coupled_arena.studies.bench import (
+        Bench,
+        Exact,
+        Item,
+        Task,
+        abench,
+        bench,
+        gsm8k,
+        last_number,
+        letter,
+        load_task,
+        mmlu,
+        own_task,
+        yes_or_no,
+    )
     from coupled_arena.tournaments.definition import BattleRules, CommitteeRules, Tournament
     from coupled_arena.tournaments.result import Result
     from coupled_arena.tournaments.roles import RoleSeat
@@ -72,6 +87,21 @@ _HOMES = {
     "ratings": ("RatingInput", "Ratings", "rate"),
     "records": ("Battle", "Decision", "Opinion", "Question", "Section", "Turn"),
     "studies": ("Comparison", "acompare", "compare"),
+    "studies.bench": (
+        "Bench",
+        "Exact",
+        "Item",
+        "Task",
+        "abench",
+        "bench",
+        "gsm8k",
+        "last_number",
+        "letter",
+        "load_task",
+        "mmlu",
+        "own_task",
+        "yes_or_no",
+    ),
     "tournaments.definition": ("BattleRules", "CommitteeRules", "Tournament"),
     "tournaments.result": ("Result",),
     "tournaments.roles": ("RoleSeat",),
@@ -86,6 +116,7 @@ __all__ = [
     "ArenaError",
     "Battle",
     "BattleRules",
+    "Bench",
     "BudgetReached",
     "CallFailed",
     "CommitteeRules",
@@ -94,8 +125,10 @@ __all__ = [
     "ConversationError",
     "Debater",
     "Decision",
+    "Exact",
     "Examiner",
     "Gateway",
+    "Item",
     "Judge",
     "Model",
     "ModelError",
@@ -115,15 +148,25 @@ __all__ = [
     "Store",
     "StoreError",
     "Swiss",
+    "Task",
     "Tournament",
     "Turn",
     "Voice",
+    "abench",
     "acompare",
+    "bench",
     "compare",
+    "gsm8k",
+    "last_number",
+    "letter",
     "load",
     "load_prompts",
+    "load_task",
+    "mmlu",
     "model_client",
+    "own_task",
     "rate",
+    "yes_or_no",
 ]
 
 

@@ -55,10 +55,10 @@ Made = tuple[str, str, str]
 def _sum(draws: _Draws) -> Made:
     match draws.below(3):
         case 0:
-            a, b = draws.between(2, 99), draws.between(2, 99)
+            a, b = draws.between(1, 40), draws.between(1, 40)
             return f"What is {a} + {b}?", str(a + b), "addition"
         case 1:
-            a, b = sorted((draws.between(2, 99), draws.between(2, 99)), reverse=True)
+            a, b = sorted((draws.between(1, 40), draws.between(1, 40)), reverse=True)
             return f"What is {a} - {b}?", str(a - b), "subtraction"
         case _:
             a, b = draws.between(2, 12), draws.between(2, 12)
@@ -115,7 +115,7 @@ def _with_article(word: str) -> str:
 
 
 _MAKERS: dict[str, tuple[Callable[[_Draws], Made], Reader, str, int]] = {
-    "arithmetic": (_sum, last_number, "Answer with the number only.", 12),
+    "arithmetic": (_sum, last_number, "Answer with the number only.", 16),
     "yes-no": (_statement, yes_or_no, "Answer yes or no.", 8),
     "multiple-choice": (_choice, letter, "Answer with the letter only.", 8),
 }
