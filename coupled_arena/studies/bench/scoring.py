@@ -14,6 +14,8 @@ LETTERS = "ABCD"
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|(?<![\w.])-?\d+(?:\.\d+)?|\d+(?:\.\d+)?")
 _MARKS = "*_`\"'#>()[]{}\\ \t\r\n"
+# An A before a word is an article, unless the word sets it beside something else.
+_ALONE = re.compile(rf"(?<![\w'])(A(?!\s+(?!(?:and|is|or)\b)[a-z])|[{LETTERS[1:]}])(?![\w'])")
 _YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 _ANSWER = r"\banswer\b\W*(?:(?:is|would be|should be)\b\W*)?(?:option\W+)?"
 _ANSWERED = re.compile(_ANSWER + r"(yes|no)\b", re.IGNORECASE)
@@ -87,7 +89,7 @@ def letter(text: str) -> str | None:
     bare = text.strip(_MARKS)
     if begun := re.match(rf"([{LETTERS}{LETTERS.lower()}])(?=$|[\s*_`]*[.):,\n*]|\s*$)", bare):
         return begun[1].upper()
-    alone = set(re.findall(rf"(?<![\w'])([{LETTERS}])(?![\w']|\s+(?!(?:and|is|or)\b)[a-z])", text))
+    alone = set(_ALONE.findall(text))
     return alone.pop() if len(alone) == 1 else None
 
 
