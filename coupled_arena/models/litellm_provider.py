@@ -8,18 +8,18 @@ LiteLLM adds milliseconds to every call.
 """
 
 import asyncio
-import os
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from coupled_arena.coupling import Sampling, noise_key
+from coupled_arena.coupling import Sampling
 from coupled_arena.coupling.keys import KEY_BYTES
 from coupled_arena.errors import ArenaError
 from coupled_arena.models.calls import Backend, Call, Message, Reply
 from coupled_arena.models.gateway import default_backend
 from coupled_arena.models.litellm_loader import load_litellm
 from coupled_arena.models.model import Kind, Model
+from coupled_arena.models.serving.dice import dice_of
 
 DEFAULT_MAX_TOKENS = 512
 """Most tokens to write where the program states no limit."""
@@ -47,8 +47,8 @@ KNOWN = frozenset(
 def register(backends: Mapping[Kind, Backend] | None = None) -> None:
     """Make `sim/...` and `local/...` callable through LiteLLM in this process; once is enough, twice does no harm.
 
-    Two calls with equal `noise` share their dice, whatever the model; so do two calls with equal `seed`. A call with
-    neither gets dice of its own.
+    Two calls with equal `noise` share their dice, whatever the model; so do two calls with equal `seed` and messages,
+    as in `coupled-arena serve`. A call with neither gets dice of its own.
 
     Args:
         backends: ways of reaching them instead of the built-in ones; they replace those of an earlier registration.
@@ -139,9 +139,10 @@ def _call(kind: Kind, name: str, messages: Sequence[Mapping[str, Any]], rest: Ma
         )
     stop = given.get("stop") or ()
     try:
+        chat = tuple(Message(message["role"], _text(message)) for message in messages)
         return Call(
             model=model,
-            messages=tuple(Message(message["role"], _text(message)) for message in messages),
+            messages=chat,
             sampling=Sampling(
                 1.0 if given.get("temperature") is None else given["temperature"],
                 given.get("top_k"),
@@ -149,7 +150,7 @@ def _call(kind: Kind, name: str, messages: Sequence[Mapping[str, Any]], rest: Ma
                 given.get("min_p"),
             ),
             max_tokens=given.get("max_completion_tokens") or given.get("max_tokens") or DEFAULT_MAX_TOKENS,
-            noise=_noise(given),
+            noise=_noise(given, chat),
             sample=given.get("sample") or 0,
             stop=(stop,) if isinstance(stop, str) else tuple(stop),
             choices=tuple(given.get("choices") or ()),
@@ -158,17 +159,14 @@ def _call(kind: Kind, name: str, messages: Sequence[Mapping[str, Any]], rest: Ma
         raise load_litellm().BadRequestError(message=str(error), model=name, llm_provider=kind) from error
 
 
-def _noise(given: Mapping[str, Any]) -> bytes:
+def _noise(given: Mapping[str, Any], chat: Sequence[Message]) -> bytes:
     noise, seed = given.get("noise"), given.get("seed")
     if noise is not None:
         key = bytes.fromhex(noise)
         if len(key) != KEY_BYTES:
             raise ValueError(f"noise: must be {2 * KEY_BYTES} hex digits, not {noise!r}")
         return key
-    if seed is not None:
-        return noise_key(seed=int(seed), scope=("litellm",), role=("answer",), label=(), part="whole")
-    # A program that names no dice expects others on every call, as from any provider.
-    return os.urandom(KEY_BYTES)
+    return dice_of(None, None if seed is None else int(seed), chat)
 
 
 def _text(message: Mapping[str, Any]) -> str:

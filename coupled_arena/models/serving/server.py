@@ -147,7 +147,8 @@ class Server:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.stop()
+        if not self._uvicorn.should_exit:
+            self.stop()
         if self._thread is not None:
             self._thread.join()
 
