@@ -105,8 +105,8 @@ def test_the_gold_answers_of_the_offline_tasks_are_right() -> None:
         assert int(item.gold) == {"+": int(a) + int(b), "-": int(a) - int(b), "*": int(a) * int(b)}[sign]
     for item in offline_task("yes-no").items:
         if item.subject == "comparison":
-            a, b = (int(word) for word in item.text.removesuffix("?").split() if word.isdigit())
-            assert item.gold == ("yes" if a > b else "no")
+            more, less = (int(word) for word in item.text.removesuffix("?").split() if word.isdigit())
+            assert item.gold == ("yes" if more > less else "no")
         elif item.subject == "parity":
             assert item.gold == ("no" if int(item.text.split()[1]) % 2 else "yes")
     for item in offline_task("multiple-choice").items:
@@ -143,7 +143,7 @@ def test_a_scorer_that_fails_names_the_item(name: str, message: str) -> None:
 
 
 def test_a_prompt_that_fails_names_the_item() -> None:
-    task = ca.Task("mine", (ITEM,), ca.Exact(ca.last_number), lambda item: item.text["key"])  # type: ignore[call-overload,index,return-value]
+    task = ca.Task("mine", (ITEM,), ca.Exact(ca.last_number), lambda item: item.text["key"])  # type: ignore[index]
     with pytest.raises(ConfigurationError, match="mine: one: its prompt raised TypeError"):
         task.chat(ITEM)
 
