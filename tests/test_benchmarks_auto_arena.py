@@ -4,7 +4,6 @@ The files lie beside the project where they are at hand; no test needs them to p
 """
 
 import json
-import math
 import shutil
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 
 from benchmarks.papers._auto_arena_files import CLONE
 from benchmarks.papers._auto_arena_judges import fisher
-from benchmarks.papers._auto_arena_ranks import alike, fewest, spearman
+from benchmarks.papers._auto_arena_ranks import difference, fewest
 from benchmarks.papers._rows import Row, agree, show
 from benchmarks.papers.auto_arena import recompute
 
@@ -172,12 +171,15 @@ def test_how_many_models_a_printed_correlation_needs(percent: float, digits: int
     assert fewest(percent, digits) == models
 
 
-def test_rank_correlations_by_hand() -> None:
-    x, y = np.array([1.0, 2, 2, 4]), np.array([10.0, 30, 20, 40])
-    assert float(spearman(x, y)) == pytest.approx(4.5 / math.sqrt(4.5 * 5))
-    assert float(alike(x, y, kendall=True)) == pytest.approx(5 / math.sqrt(5 * 6))
-    assert float(alike(x, y)) == 1
-    assert float(alike(x, -y)) == 0
+def test_the_difference_of_two_correlations_is_drawn_on_the_same_models() -> None:
+    arena = np.arange(9.0)
+    other = np.array([1.0, 0, 2, 3, 4, 5, 6, 8, 7])
+    assert difference(other, other, arena) == (0, 0, 0)
+    value, low, high = difference(arena, other, arena)
+    assert value == pytest.approx(100 * 6 * 4 / (9 * 80))
+    assert low == 0
+    assert high is not None and value < high < 50
+    assert difference(arena[:3], other[:3], arena[:3])[1:] == (None, None)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ from itertools import pairwise, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.papers._auto_arena_files import NO_BATTLES, Files, number
+from benchmarks.papers._auto_arena_files import NO_BATTLES, Files, number, percent
 from benchmarks.papers._rows import Row, agree
+from coupled_arena.ratings.agreement import compare
 
 Scores = Mapping[str, float]
 Floats = NDArray[np.float64]
@@ -74,10 +75,9 @@ def orders(ours: Scores, arena: Scores) -> str:
     ranked = sorted(ours, key=ours.__getitem__)
     close = [model for model, other in pairwise(ranked) if ours[other] - ours[model] < 2]
     group = [*close, ranked[ranked.index(close[-1]) + 1]]
-    values = {
-        round(100 * float(spearman(*shared({**ours, **dict(zip(group, places, strict=True))}, arena))), 2)
-        for places in permutations([ours[model] for model in group])
-    }
+    numbers = [ours[model] for model in group]
+    every = (compare({**ours, **dict(zip(group, order, strict=True))}, arena) for order in permutations(numbers))
+    values = {round(100 * (found.spearman.value or 0), 2) for found in every}
     return f"{len(group)} models lie within 2 points, in other orders it is {', '.join(map(str, sorted(values)))}"
 
 
@@ -187,10 +187,8 @@ def beside(table: str, name: str, scores: Scores, ours: Scores, arena: Scores) -
     yield correlation(table, f"{where}: {name}", {model: scores[model] for model in models}, arena)
     yield correlation(table, f"{where}: Auto-Arena", {model: ours[model] for model in models}, arena)
     x, y, z = (np.array([side[model] for model in models]) for side in (ours, scores, arena))
-    drawn = resampled(len(models))
-    low, high = interval(spearman(x[drawn], z[drawn]) - spearman(y[drawn], z[drawn]))
-    value = 100 * float(spearman(x, z) - spearman(y, z))
-    note = "not resolved" if low <= 0 <= high else "resolved"
+    value, low, high = difference(x, y, z)
+    note = "resolved" if low is not None and high is not None and not low <= 0 <= high else "not resolved"
     yield Row(
         table=table,
         what=f"{where}: Auto-Arena less {name}",
@@ -212,17 +210,15 @@ def correlation(
     note: str = "",
 ) -> Row:
     """Return the row of a rank correlation, in percent, over the models that have both scores."""
-    x, y = shared(scores, arena)
-    value = 100 * float(spearman(x, y))
-    drawn = resampled(len(x))
-    low, high = interval(spearman(x[drawn], y[drawn]))
+    found = compare(scores, arena)
+    value, low, high = map(percent, found.spearman)
     match = agree(value, published, digits)
     if match is False and published is not None and not note:
         note = f"{fewest(published, digits)} models or more are needed for the published value, without ties"
     return Row(
         table=table,
         what=what,
-        n=len(x),
+        n=len(found.models),
         recomputed=value,
         low=low,
         high=high,
@@ -236,19 +232,17 @@ def other_measures(
     table: str, ours: Scores, arena: Scores, published: float | None = None, digits: int = 1, note: str = ""
 ) -> Iterator[Row]:
     """Yield Auto-Arena's rank correlation of Kendall and the share of pairs that it ranks as Chatbot Arena does."""
-    x, y = shared(ours, arena)
-    drawn = resampled(len(x))
-    low, high = interval(alike(x[drawn], y[drawn], kendall=True))
-    tau = 100 * float(alike(x, y, kendall=True))
-    yield Row(table=table, what="Auto-Arena: Kendall", n=len(x), recomputed=tau, low=low, high=high)
-    low, high = interval(alike(x[drawn], y[drawn]))
-    value = 100 * float(alike(x, y))
-    pairs = len(x) * (len(x) - 1) // 2
-    counted = f"{round(value * pairs / 100)} of {pairs} pairs"
+    found = compare(ours, arena)
+    models = len(found.models)
+    value, low, high = map(percent, found.kendall)
+    yield Row(table=table, what="Auto-Arena: Kendall", n=models, recomputed=value, low=low, high=high)
+    value, low, high = map(percent, found.pairwise)
+    pairs = models * (models - 1) // 2
+    counted = f"{round((found.pairwise.value or 0) * pairs)} of {pairs} pairs"
     yield Row(
         table=table,
         what="Auto-Arena: pairs ranked alike",
-        n=len(x),
+        n=models,
         recomputed=value,
         low=low,
         high=high,
@@ -270,46 +264,24 @@ def fewest(percent: float, digits: int) -> int:
             return models
 
 
-def shared(first: Scores, second: Scores) -> tuple[Floats, Floats]:
-    """Return the scores of the models that have both."""
-    models = [model for model in first if model in second]
-    return np.array([first[model] for model in models]), np.array([second[model] for model in models])
+def difference(ours: Floats, scores: Floats, arena: Floats) -> tuple[float, float | None, float | None]:
+    """Return how much better, in percent, our scores are correlated with the arena's than others, and its interval.
+
+    The interval redraws the models, the same for both correlations; it is None where a tail of them has no correlation.
+    """
+    models = len(ours)
+    drawn = np.random.default_rng(models).integers(models, size=(REPLICATES, models))
+    values = 100 * (spearman(ours[drawn], arena[drawn]) - spearman(scores[drawn], arena[drawn]))
+    value = 100 * float(spearman(ours, arena) - spearman(scores, arena))
+    known = values[~np.isnan(values)]
+    if len(known) < 0.975 * REPLICATES:
+        return value, None, None
+    low, high = np.quantile(known, [0.025, 0.975])
+    return value, float(low), float(high)
 
 
 def spearman(x: Floats, y: Floats) -> Floats:
     """Return the rank correlation along the last axis; NaN where one side is constant."""
-    first, second = ranks(x), ranks(y)
-    return _cosine(first - first.mean(axis=-1, keepdims=True), second - second.mean(axis=-1, keepdims=True))
-
-
-def ranks(x: Floats) -> Floats:
-    """Return mid-ranks along the last axis."""
-    return np.asarray(np.sign(x[..., :, np.newaxis] - x[..., np.newaxis, :]).sum(axis=-1))
-
-
-def alike(x: Floats, y: Floats, *, kendall: bool = False) -> Floats:
-    """Return the share of pairs ranked alike, ties left out, or Kendall's tau-b, along the last axis."""
-    first, second = (np.sign(side[..., :, np.newaxis] - side[..., np.newaxis, :]) for side in (x, y))
-    flat = (*x.shape[:-1], -1)
-    if kendall:
-        return _cosine(first.reshape(flat), second.reshape(flat))
-    product = (first * second).reshape(flat)
+    first, second = (np.sign(side[..., :, np.newaxis] - side[..., np.newaxis, :]).sum(axis=-1) for side in (x, y))
     with np.errstate(invalid="ignore"):
-        return np.asarray((product > 0).sum(axis=-1) / (product != 0).sum(axis=-1))
-
-
-def _cosine(x: Floats, y: Floats) -> Floats:
-    with np.errstate(invalid="ignore"):
-        return np.asarray((x * y).sum(axis=-1) / np.sqrt((x**2).sum(axis=-1) * (y**2).sum(axis=-1)))
-
-
-def resampled(models: int) -> NDArray[np.intp]:
-    """Return which models each replicate draws, shape (replicates, models)."""
-    return np.random.default_rng(models).integers(models, size=(REPLICATES, models))
-
-
-def interval(replicates: Floats) -> tuple[float, float]:
-    """Return the 95 % percentile interval, in percent, of the replicates in which the number exists."""
-    known = replicates[~np.isnan(replicates)]
-    low, high = np.quantile(known, [0.025, 0.975])
-    return 100 * float(low), 100 * float(high)
+        return np.asarray((first * second).sum(axis=-1) / np.sqrt((first**2).sum(axis=-1) * (second**2).sum(axis=-1)))
