@@ -88,6 +88,16 @@ def test_a_model_that_cannot_be_compared_takes_no_rank_and_changes_none() -> Non
     assert set(top_set(found)) == {"a", *top_set(rated(core))}
 
 
+def test_a_model_that_a_single_question_connects_has_no_rank_and_may_be_the_best() -> None:
+    core = everybody({"b": 0.8, "c": 0.0, "d": -2.0}, 60, 5)
+    found = rated([*core, ("a", "b", 1.0, 1.0, 99), ("b", "a", 1.0, 1.0, 99)])
+    assert found.degrees[0] is None
+    assert ranks(found).of("a") == Rank("a", None, None, None)
+    assert {row.best for row in ranks(found).rows} == {None}
+    assert ranks(found).of("d")[1:3] == (3, 4)
+    assert "a" in top_set(found)
+
+
 def test_battles_that_do_not_vary_order_nothing() -> None:
     found = rated([(a, b, 0.5, 1.0, question) for question in range(9) for a, b in combinations("abc", 2)])
     assert {row[1:] for row in ranks(found).rows} == {(None, None, None)}

@@ -139,7 +139,8 @@ def _pairs(values: Floats, weights: Floats) -> Floats:
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
-    return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)
+    ratio: Floats = np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)
+    return ratio
 
 
 def _estimate(values: Floats, level: float) -> Estimate:

@@ -133,6 +133,8 @@ def _check(battles: RatingInput, ratings: Ratings, replicates: int) -> None:
         raise RatingError("the ratings are of other models than the battles; give the table that was rated")
     if ratings.ties != "half":
         raise RatingError(f"the bootstrap refits ties as half wins, and the ratings took {ratings.ties!r}")
+    if ratings.effects:
+        raise RatingError("the bootstrap refits no covariates; rate without them")
 
 
 def _end(values: Floats, replicates: int, tail: float) -> float | None:

@@ -97,7 +97,10 @@ def ranks(ratings: Ratings) -> Ranks:
         rules.add(rule)
         low, high = 1 + better.sum(axis=0), len(group) - better.sum(axis=1)
         for place, model in enumerate(group):
-            found[model] = Rank(model, int(low[place]), int(high[place]), float(errors.best[place]))
+            if errors.known[place]:
+                # One without an interval may be the best of all.
+                best = float(errors.best[place]) if errors.known.all() else None
+                found[model] = Rank(model, int(low[place]), int(high[place]), best)
     if ratings.score is not None and ratings.score.settled and len(ratings.comparable) == 2:
         # A clean sweep of two: the battles compare them by their score alone.
         found = {name: Rank(name, *((1, 1) if _leads(ratings, name) else (2, 2)), None) for name in ratings.names}
@@ -155,18 +158,22 @@ class _Errors:
     drawn: Floats
     """Draws of the errors, shape (draws, models), Student distributed."""
     degrees: int
+    known: NDArray[np.bool_]
+    """Which models have an interval."""
 
     @classmethod
     def of(cls, ratings: Ratings, group: tuple[str, ...]) -> "_Errors | None":
         """Return those of a group; None where it has no intervals."""
         at = np.array([ratings.names.index(name) for name in group])
-        degrees = ratings.degrees[at[0]]
+        degrees = next((found for index in at if (found := ratings.degrees[index]) is not None), None)
         if len(group) < 2 or degrees is None:
             return None
-        covariance = ratings.covariance[np.ix_(at, at)]
+        known = np.array([ratings.degrees[index] is not None for index in at])
+        covariance = np.where(np.outer(known, known), ratings.covariance[np.ix_(at, at)], 0.0)
         variance = np.diag(covariance)[:, None] + np.diag(covariance) - 2 * covariance
-        known = [[spread(float(value), degrees, ratings.level)[0] for value in row] for row in variance]
-        se = np.array([[math.inf if value is None else value for value in row] for row in known])
+        variance[~known], variance[:, ~known] = 0.0, 0.0
+        found = [[spread(float(value), degrees, ratings.level)[0] for value in row] for row in variance]
+        se = np.array([[math.inf if value is None else value for value in row] for row in found])
         if not np.isfinite(se).any():
             return None
         # The symmetric root, unlike a triangular one, does not depend on the order of the models.
@@ -176,7 +183,7 @@ class _Errors:
         normal = generator.standard_normal((DRAWS, len(group)))
         scale = np.sqrt(generator.chisquare(degrees, DRAWS) / degrees)
         rating = np.array([ratings.within[index] for index in at])
-        return cls(rating, se, normal @ root / scale[:, None], degrees)
+        return cls(rating, se, normal @ root / scale[:, None], degrees, known)
 
     @property
     def best(self) -> Floats:

@@ -1,0 +1,98 @@
+"""Ratings of battles played elsewhere: what `coupled-arena rate FILE` says."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from coupled_arena.ratings.ranks import Ranks, ranks
+from coupled_arena.ratings.rate import rate
+from coupled_arena.ratings.result import Prior, Ratings, Ties
+from coupled_arena.studies.battle_files import BattleFile, read_file
+
+COLUMNS = ("model", "rating", "low", "high", "se", "rank_low", "rank_high", "battles")
+"""Columns of the rows of ratings, in order."""
+
+_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class RatedFile:
+    """A file of battles with the ratings of its models."""
+
+    file: BattleFile
+    """What was read."""
+    ratings: Ratings
+    """The ratings."""
+    ranks: Ranks
+    """The rank intervals."""
+
+    @property
+    def rows(self) -> tuple[tuple[Any, ...], ...]:
+        """Return a row of `COLUMNS` for every model, best first; None where the battles do not say."""
+        found, rows = self.ratings, []
+        for name in found.ranking:
+            at, rank = found.names.index(name), self.ranks.of(name)
+            numbers = (found.ratings[at], found.low[at], found.high[at], found.se[at])
+            # Ranks inside a group that has no place beside the others would read as ranks among all.
+            ends = (None, None) if numbers[0] is None else (rank.low, rank.high)
+            rows.append((name, *map(_rounded, numbers), *ends, self.file.battles[name]))
+        return tuple(rows)
+
+    def document(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        found, settled = self.ratings, self.ratings.settled()
+        return {
+            "file": str(self.file.path),
+            "format": self.file.format,
+            "cluster": self.file.cluster,
+            "clusters": found.clusters,
+            "battles": self.file.decided,
+            "void": self.file.void,
+            "ratings": [dict(zip(COLUMNS, row, strict=True)) for row in self.rows],
+            "settled": [
+                {
+                    "a": pair.a,
+                    "b": pair.b,
+                    "difference": _rounded(pair.difference),
+                    "low": _rounded(pair.low),
+                    "high": _rounded(pair.high),
+                    "resolved": pair.resolved,
+                    "more_questions": pair.more_questions,
+                    "line": pair.line,
+                }
+                for pair in settled
+            ],
+            "multiplicity": settled[0].multiplicity if settled else None,
+            "ranks": self.ranks.multiplicity,
+            "components": [list(group) for group in found.components],
+            "comparable": [list(group) for group in found.comparable],
+            "separated": list(found.separated),
+            "ties": found.ties,
+            "prior": found.prior,
+            "level": found.level,
+            "converged": found.converged,
+        }
+
+
+def rate_file(
+    path: str | os.PathLike[str],
+    *,
+    ties: Ties = "half",
+    prior: Prior = 0.0,
+    level: float = 0.95,
+    cluster: str | None = None,
+    **columns: str | None,
+) -> RatedFile:
+    """Rate the battles of a file; columns are those of `read_battles`, the rest is as for `rate`.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or rows of it are wrong.
+        RatingError: an argument is out of range.
+    """
+    file = read_file(path, cluster=cluster, **columns)
+    ratings = rate(file.table, ties=ties, prior=prior, level=level)
+    return RatedFile(file, ratings, ranks(ratings))
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS)
