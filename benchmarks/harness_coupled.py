@@ -1,7 +1,7 @@
 """Whether another harness gets coupled replies from the server: lm-evaluation-harness on two models.
 
-It knows nothing of coupling and sends a `seed` with every request. Two models are asked the same sums, both with one seed
-and each with a seed of its own; the share of identical replies tells whether they rolled the same dice. Needs the
+It knows nothing of coupling and sends a `seed` with every request. Two models are asked the same sums, both with one
+seed and each with a seed of its own; the share of identical replies tells whether they rolled the same dice. Needs the
 harness, in any environment: `pip install 'lm_eval[api]'`.
 
     python benchmarks/harness_coupled.py [--lm-eval COMMAND] [--models local/NAME local/NAME] [--items N] [--tokens N]
@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from itertools import chain
 from pathlib import Path
 
 from coupled_arena.models.model import Model
@@ -51,10 +52,15 @@ def replies(command: str, server: Server, model: str, seed: int, folder: Path) -
     """Return what a model replied to every item, as the harness has logged it."""
     out = folder / f"{model.replace('/', '-').replace(':', '-')}-{seed}"
     address = f"{server.url}/v1/chat/completions"
+    options = {
+        "--model": "local-chat-completions",
+        "--model_args": f"model={model},base_url={address},num_concurrent=8,seed={seed}",
+        "--include_path": str(folder),
+        "--tasks": TASK,
+        "--output_path": str(out),
+    }
     subprocess.run(
-        [command, "run", "--model", "local-chat-completions", "--apply_chat_template", "--log_samples"]
-        + ["--model_args", f"model={model},base_url={address},num_concurrent=8,seed={seed}"]
-        + ["--include_path", str(folder), "--tasks", TASK, "--output_path", str(out)],
+        [command, "run", "--apply_chat_template", "--log_samples", *chain.from_iterable(options.items())],
         check=True,
         capture_output=True,
         env={**os.environ, **OFFLINE, "HF_HOME": str(folder / "home")},
