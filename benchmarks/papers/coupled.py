@@ -183,10 +183,15 @@ def example_rows() -> Iterator[Row]:
             )
 
 
-def absent_rows(held: list[Results], rows: list[Row]) -> Iterator[Row]:
+def absent_rows(folder: Path, held: list[Results], rows: list[Row]) -> Iterator[Row]:
     """Yield what the paper prints and its files do not hold."""
-    best = max((row for row in rows if row.reference_rule is not None), key=lambda row: row.reference_rule or 0.0)
-    reached = f"the most its rule finds here is {shown(best.reference_rule)} % ({best.dataset}, {best.a} vs {best.b})"
+    ruled = [row for row in rows if row.reference_rule is not None]
+    best = max(ruled, key=lambda row: row.reference_rule or 0.0, default=None)
+    reached = "its rule finds nothing in these files"
+    if best is not None:
+        reached = (
+            f"the most its rule finds here is {shown(best.reference_rule)} % ({best.dataset}, {best.a} vs {best.b})"
+        )
     for version, most in MOST_SAVED:
         note = reached if version == "v1" else f"{ABSENT}: MMLU with quantised models is missing; {reached}"
         yield Row(
@@ -196,6 +201,9 @@ def absent_rows(held: list[Results], rows: list[Row]) -> Iterator[Row]:
         yield Row(
             table=f"saved, {dataset}", what="all pairs", n=None, recomputed=None, note="no such file in the folder"
         )
+    for path in sorted(folder.glob("outputs/mmlu/*/responses_*.csv")):
+        note = f"{ABSENT}: these are replies without the right letters, which are MMLU's"
+        yield Row(table="saved, MMLU", what=path.parent.name, n=None, recomputed=None, note=note)
     note = f"{ABSENT}: only answers at T 0.7 were published"
     yield Row(table="v3, MMLU", what="T 0.5, T 0.9, top-p 0.9", n=None, recomputed=None, note=note)
     for family, printed in LMSYS.items():
@@ -238,7 +246,7 @@ def recompute(folder: Path) -> list[Row]:
             for area in dict.fromkeys(area for area, *_ in POINTS):
                 rows += pair_rows(results, area)
             rows += [*point_rows(results), *mmlu_rows(results)]
-    return [*rows, *example_rows(), *absent_rows(held, rows)]
+    return [*rows, *example_rows(), *absent_rows(folder, held, rows)]
 
 
 if __name__ == "__main__":
