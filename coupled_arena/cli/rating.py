@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, cast, get_args
 
 import typer
 
@@ -14,7 +14,7 @@ from coupled_arena.cli.terminal import complain, out_json, show
 def rate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, JSON, JSONL or Parquet.")],
     ties: Annotated[
-        Literal["half", "davidson"], typer.Option("--ties", help="A tie is half a win for both, or its own outcome.")
+        str, typer.Option("--ties", help="half: a tie is half a win for both; davidson: an outcome of its own.")
     ] = "half",
     prior: Annotated[
         str, typer.Option("--prior", metavar="TIES", help="weak, or virtual ties of every model with a mean one.")
@@ -36,14 +36,17 @@ def rate(
     as_json: JsonOption = False,
 ) -> None:
     """Rate battles played elsewhere: votes of LMArena, judgments of FastChat, Arena-Hard, AlpacaEval, Auto-Arena."""
+    from coupled_arena.ratings.result import Ties
     from coupled_arena.reports.rated import rated
     from coupled_arena.studies.rated_file import rate_file
 
     if not 0 < level < 1:
         raise typer.BadParameter(f"must lie between 0 and 1, not {level:g}", param_hint="--level")
+    if ties not in get_args(Ties):
+        raise typer.BadParameter(f"must be {' or '.join(get_args(Ties))}, not {ties}", param_hint="--ties")
     found = rate_file(
         file,
-        ties=ties,
+        ties=cast("Ties", ties),
         prior=_prior(prior),
         level=level,
         cluster=cluster,
