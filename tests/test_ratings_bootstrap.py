@@ -1,6 +1,7 @@
 """The cluster bootstrap: the closed form's answer in large samples, and no replicate lost unseen."""
 
 from dataclasses import replace
+from importlib import import_module
 from itertools import combinations
 from typing import Any
 
@@ -8,10 +9,11 @@ import numpy as np
 import pytest
 
 from coupled_arena.errors import RatingError
-from coupled_arena.ratings import RatingInput, Ratings, rate
-from coupled_arena.ratings import bootstrap as module
+from coupled_arena.ratings import Effect, RatingInput, Ratings, rate
 from coupled_arena.ratings.bootstrap import Bootstrap, bootstrap
 from coupled_arena.ratings.table import Row
+
+module = import_module("coupled_arena.ratings.bootstrap")
 
 
 def votes(questions: int, each: int, seed: int = 0, models: str = "abcd") -> list[Row]:
@@ -117,6 +119,8 @@ def test_what_was_not_rated_so_is_refused() -> None:
     with pytest.raises(RatingError, match="of other models"):
         bootstrap(RatingInput.from_rows(votes(12, 1, models="bcd")), ratings)
     with pytest.raises(RatingError, match="half wins"):
-        bootstrap(table, replace(ratings, ties="davidson"))  # type: ignore[arg-type]
+        bootstrap(table, replace(ratings, ties="davidson"))
+    with pytest.raises(RatingError, match="refits no covariates"):
+        bootstrap(table, replace(ratings, effects=(Effect("side", 0.1, None, None, None),)))
     with pytest.raises(RatingError, match="no battles"):
         bootstrap(RatingInput.from_rows([], models=["a"]), rate(RatingInput.from_rows([], models=["a"])))

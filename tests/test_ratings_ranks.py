@@ -1,5 +1,6 @@
 """Rank intervals that hold together, and the set that holds the best model."""
 
+from importlib import import_module
 from itertools import combinations
 
 import numpy as np
@@ -9,9 +10,10 @@ from hypothesis import strategies as st
 
 from coupled_arena.errors import RatingError
 from coupled_arena.ratings import RatingInput, Ratings, rate
-from coupled_arena.ratings import ranks as module
 from coupled_arena.ratings.ranks import Rank, ranks, top_set
 from coupled_arena.ratings.table import Row
+
+module = import_module("coupled_arena.ratings.ranks")
 
 
 def everybody(strength: dict[str, float], questions: int, seed: int) -> list[Row]:
