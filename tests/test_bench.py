@@ -192,6 +192,8 @@ def test_a_model_whose_provider_never_answers_leaves_the_others_alone() -> None:
     dead = ca.bench([f"{ADA}&error=1", BOB], **SMALL)
     assert (dead.model_rows[0].accuracy, dead.pair_rows[0].difference) == (None, None)
     assert dead.model_rows[1].answers == 180
+    assert [row.coupling for row in dead.model_rows] == ["none", "shared"]
+    assert dead.pair_rows[0].coupling == "none"
     assert "nothing can be said of sim/ada and sim/bob" in str(dead)
     json.dumps(dead.document(), allow_nan=False)
 
@@ -256,6 +258,8 @@ def test_all_repeats_of_an_item_are_in_flight_together() -> None:
         ({"models": []}, "models: name at least one model"),
         ({"models": [ADA, ADA]}, "models: 'sim/ada' is listed 2 times"),
         ({"models": [ADA, "openai/gpt-4o"]}, "models: simulated models are told what is right"),
+        ({"models": [{"name": "ada", "model": ADA, "temprature": 1}]}, "models.temprature: unknown key"),
+        ({"models": [3]}, "models: write a model string"),
         ({"models": ["agent/solver"]}, "models: agent/solver is an agent"),
         ({"models": ["sim/ada?skil=1"]}, "models: sim/ada: skil: is no dial"),
         ({"models": [ca.Model("x", ADA, temperature=1)], "temperature": 0.7}, "temperature: is stated by x already"),

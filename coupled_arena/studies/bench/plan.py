@@ -14,6 +14,7 @@ from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.model import CHANGES_NO_REPLY, Model
 from coupled_arena.models.simulated.dials import in_world
 from coupled_arena.models.simulated.sheet import answer_sheet
+from coupled_arena.models.voice import OTHER_TEMPERATURE, ROLE_TEMPERATURES
 from coupled_arena.studies.bench.task import Item, Task
 
 ROLE = "answer"
@@ -33,6 +34,15 @@ class Setting(NamedTuple):
     """Sampling temperature; None is each model's own."""
     top_p: float | None = None
     """Probability kept; None is each model's own."""
+
+
+class At(NamedTuple):
+    """What one model is asked at."""
+
+    temperature: float
+    """Sampling temperature."""
+    top_p: float | None
+    """Probability kept; None is all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +87,12 @@ class Plan:
         own = {key: value for key, value in setting._asdict().items() if value is not None}
         at_home = in_world(model, self.seed) if model.kind == "sim" else model
         return at_home.model_copy(update=own) if own else at_home
+
+    def asked_at(self, model: Model, setting: Setting) -> At:
+        """Return what a model is asked at: the setting, else its own settings, else the temperature of the role."""
+        called = self.called(model, setting)
+        usual = ROLE_TEMPERATURES.get(ROLE, OTHER_TEMPERATURE)
+        return At(usual if called.temperature is None else called.temperature, called.top_p)
 
     def chat(self, model: Model, item: Item) -> tuple[Message, ...]:
         """Return what a model is sent about an item; simulated ones are told what is right."""

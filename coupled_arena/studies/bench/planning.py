@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from coupled_arena.coupling.alignment import Alignment
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.budget import Budget
 from coupled_arena.models.limits.limit import Limit
-from coupled_arena.models.model import Model, as_model
+from coupled_arena.models.model import AnyModel, Model
 from coupled_arena.models.simulated.dials import WORLD_DIGITS
 from coupled_arena.studies.bench.catalogue import load_task
 from coupled_arena.studies.bench.plan import Coupling, Plan, Setting
@@ -20,6 +20,8 @@ from coupled_arena.tournaments.definition import problems_of
 
 WHERE = "bench"
 """What problems name as their place."""
+
+_MODEL: TypeAdapter[Model] = TypeAdapter(AnyModel)
 
 MOST_REPEATS = 10_000
 MOST_ANSWERS = 10_000_000
@@ -93,16 +95,14 @@ def planned(
     return plan
 
 
-def _model(value: Model | str, problems: list[Problem]) -> Model | None:
+def _model(value: Any, problems: list[Problem]) -> Model | None:
     try:
-        model = as_model(value)
+        return _MODEL.validate_python(value)
     except ValidationError as error:
-        problems += problems_of(error, WHERE)
+        for problem in problems_of(error, WHERE):
+            key = "models" if problem.key == "definition" else f"models.{problem.key}"
+            problems.append(problem._replace(key=key))
         return None
-    except ValueError as error:
-        problems.append(Problem(WHERE, "models", str(error)))
-        return None
-    return model if isinstance(model, Model) else None
 
 
 def _task(task: Task | str | Path, problems: list[Problem]) -> Task | None:

@@ -8,7 +8,7 @@ from coupled_arena.models.calls import Counts, Spent
 from coupled_arena.studies.bench import wording
 from coupled_arena.studies.bench.asking import Answer, Place
 from coupled_arena.studies.bench.plan import Plan
-from coupled_arena.studies.bench.rows import ModelRow, PairRow, asked_at
+from coupled_arena.studies.bench.rows import ModelRow, PairRow
 from coupled_arena.tournaments.result import DIGITS
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Bench:
 
         plan, columns = self.plan, ("model", "temperature", "top_p", "item", "subject", "repeat", "gold")
         at = {
-            (number, place): asked_at(plan, place, setting)
+            (number, place): plan.asked_at(plan.models[place], setting)
             for number, setting in enumerate(plan.settings)
             for place in range(len(plan.models))
         }

@@ -13,7 +13,7 @@ from coupled_arena.analysis.paired import Paired, paired
 from coupled_arena.ratings.student import t_quantile
 from coupled_arena.records import Sharing, weakest
 from coupled_arena.studies.bench.asking import SILENT, Answer, Place
-from coupled_arena.studies.bench.plan import ROLE, Plan, Setting
+from coupled_arena.studies.bench.plan import Plan
 
 LEVEL = 0.95
 """Coverage of every interval; each holds by itself."""
@@ -109,11 +109,11 @@ def model_rows(plan: Plan, answers: Mapping[Place, Answer]) -> tuple[ModelRow, .
             found = mean_score(_scores(plan, own), level=LEVEL)
             scored = sum(answer.score is not None for answer in own.values())
             looked_for = [answer.readable for answer in own.values() if answer.readable is not None]
-            at = asked_at(plan, place, setting)
+            at = plan.asked_at(plan.models[place], setting)
             rows.append(
                 ModelRow(
                     model=model.name,
-                    temperature=at.temperature or 0.0,
+                    temperature=at.temperature,
                     top_p=at.top_p,
                     accuracy=found.value,
                     low=found.low,
@@ -146,15 +146,6 @@ def pair_rows(
     )
 
 
-def asked_at(plan: Plan, model: int, setting: Setting) -> Setting:
-    """Return the settings at which a model is asked: those of the plan, else its own, else the default of the role."""
-    from coupled_arena.models.gateway import Gateway
-    from coupled_arena.models.voice import Voice
-
-    sampling = Voice(Gateway(), plan.called(plan.models[model], setting), ROLE).sampling
-    return Setting(sampling.temperature, sampling.top_p)
-
-
 def _own(answers: Mapping[Place, Answer], plan: Plan, setting: int, model: int) -> dict[tuple[int, int], Answer]:
     """Return a model's answers at a setting by item and repeat, in that order."""
     places = (Place(setting, model, item, repeat) for item in range(len(plan.items)) for repeat in range(plan.repeats))
@@ -174,9 +165,9 @@ def _pair(
 ) -> PairRow:
     setting = plan.settings[number]
     a, b = (_own(answers, plan, number, place) for place in (first, second))
-    coupling = _coupling(plan, [*a.values(), *b.values()], unlike=unlike)
+    coupling = _coupling(plan, a.values(), b.values(), unlike=unlike)
     found = paired(_scores(plan, a), _scores(plan, b), shared=coupling == "shared", level=LEVEL)
-    settings = [asked_at(plan, place, setting) for place in (first, second)]
+    settings = [plan.asked_at(plan.models[place], setting) for place in (first, second)]
     more = further(found)
     return PairRow(
         a=plan.models[first].name,
@@ -204,15 +195,16 @@ def _pair(
     )
 
 
-def _coupling(plan: Plan, answers: Sequence[Answer], *, unlike: bool) -> str:
+def _coupling(plan: Plan, a: Iterable[Answer], b: Iterable[Answer], *, unlike: bool) -> str:
     if plan.coupling == "independent":
         return "independent"
-    return "none" if unlike else _weakest(answers)
+    return "none" if unlike else weakest([_weakest(a), _weakest(b)])
 
 
 def _weakest(answers: Iterable[Answer]) -> Sharing:
-    # A call that failed threw no dice.
-    return weakest([answer.sharing for answer in answers if answer.text]) if answers else "none"
+    # A call without text threw no dice.
+    thrown = [answer.sharing for answer in answers if answer.text]
+    return weakest(thrown) if thrown else "none"
 
 
 def _identical(a: Mapping[tuple[int, int], Answer], b: Mapping[tuple[int, int], Answer]) -> float | None:
