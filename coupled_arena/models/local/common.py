@@ -1,6 +1,7 @@
 """How many tokens two local models have in common: what they can share dice on."""
 
 import struct
+from functools import lru_cache
 from pathlib import Path
 
 from coupled_arena.coupling import Vocabulary, shared_tokens
@@ -44,14 +45,19 @@ def common_tokens(a: Model, b: Model, cache: ModelCache | None = None) -> int:
 def _vocabulary(path: Path) -> Vocabulary:
     """Return the vocabulary that a file tells; every token that adds nothing to a text counts as an end."""
     file = read_gguf(path)
-    byte_level = file.metadata.get("tokenizer.ggml.model") == _BYTE_LEVEL
-    spelling: Spelling = "byte-level" if byte_level else "sentencepiece"
     if _TOKENS not in file.places:
         raise ModelUnavailable(f"{path}: tells no vocabulary ({_TOKENS}); use another GGUF file")
-    pieces = _strings(_items(path, file, _TOKENS))
-    types = struct.iter_unpack("<i", _items(path, file, _TYPES)) if _TYPES in file.places else ()
-    control = {token for token, (kind,) in enumerate(types) if kind == _CONTROL}
-    return Vocabulary([token_bytes(piece, spelling) for piece in pieces], control)
+    types = _items(path, file, _TYPES) if _TYPES in file.places else b""
+    byte_level = file.metadata.get("tokenizer.ggml.model") == _BYTE_LEVEL
+    return _spelled(_items(path, file, _TOKENS), types, "byte-level" if byte_level else "sentencepiece")
+
+
+# Variants of one model are compared more than anything else, and their vocabularies are the same bytes.
+@lru_cache(maxsize=8)
+def _spelled(tokens: bytes, types: bytes, spelling: Spelling) -> Vocabulary:
+    """Return the vocabulary that the arrays of a file spell."""
+    control = {token for token, (kind,) in enumerate(struct.iter_unpack("<i", types)) if kind == _CONTROL}
+    return Vocabulary([token_bytes(piece, spelling) for piece in _strings(tokens)], control)
 
 
 def _items(path: Path, head: GgufFile, key: str) -> bytes:
