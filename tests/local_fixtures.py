@@ -11,7 +11,7 @@ import numpy as np
 from coupled_arena.models.calls import Message
 from coupled_arena.models.local.canonical import CUT, Prefill
 from coupled_arena.models.local.engine import Engine, Logits, Snapshot
-from coupled_arena.models.local.prefixes import PrefixCache
+from coupled_arena.models.local.prefixes import PrefixCache, as_tokens
 from coupled_arena.models.local.scripts import Script
 from coupled_arena.models.local.shapes import SHORTEST, Shape
 
@@ -126,7 +126,7 @@ class Solo:
 
     def prefill(self, prompt: Sequence[int]) -> Logits:
         """Evaluate a prompt and return a copy of what comes next."""
-        work = Prefill(self.engine, self.prefixes, 0, prompt)
+        work = Prefill(self.engine, self.prefixes, 0, as_tokens(prompt))
         while (logits := work.advance()) is None:
             pass
         self.length = len(prompt)

@@ -43,7 +43,7 @@ def test_a_name_is_a_file_of_the_folder_and_a_path_is_itself(cache: ModelCache, 
     [
         ("tiny:q3_k", "no variant 'q3_k'; known: f16"),
         ("smollm2-135m", "coupled-arena models get smollm2-135m"),
-        ("nothing", r"not in the model cache .*; known: smollm2-135m, tiny"),
+        ("nothing", r"not in the model cache .*; known: gemma3-270m, smollm2-135m, tiny"),
         ("no/such.gguf", "there is no such file"),
         ("", "a name has letters"),
         ("..", "a name has letters"),

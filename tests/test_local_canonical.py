@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coupled_arena.models.local.canonical import CUT, Prefill, last_cut
+from coupled_arena.models.local.prefixes import as_tokens
 from tests.local_fixtures import CELL_BYTES, FakeEngine, Solo
 
 
@@ -25,10 +26,25 @@ def test_a_prompt_is_cut_at_multiples_of_sixty_four() -> None:
 
 def test_a_prompt_that_ends_at_a_cut_still_evaluates_its_last_portion() -> None:
     subject, engine = evaluator()
-    first = subject.prefill([2] * (2 * CUT))
-    again = subject.prefill([2] * (2 * CUT))
-    assert engine.portions == [CUT, CUT, CUT]
-    assert np.array_equal(first, again)
+    subject.prefill([2] * (2 * CUT + 1))
+    engine.portions.clear()
+    logits = subject.prefill([2] * (2 * CUT))
+    assert engine.portions == [CUT]
+    assert logits.tobytes() == alone([2] * (2 * CUT), [])[0]
+
+
+def test_the_last_prompt_is_not_evaluated_again_if_it_is_asked_again() -> None:
+    prompt, reply = [2] * (CUT + 5), [3, 4]
+    subject, engine = evaluator()
+    first = [subject.prefill(prompt), *map(subject.extend, reply)]
+    engine.portions.clear()
+    again = [subject.prefill(prompt), *map(subject.extend, reply)]
+    assert engine.portions == [1, 1]
+    assert all(np.array_equal(one, other) for one, other in zip(first, again, strict=True))
+    subject.prefill([2] * (CUT + 4))
+    engine.portions.clear()
+    subject.prefill(prompt)
+    assert engine.portions == [5]
 
 
 def test_a_known_prefix_is_not_evaluated_again() -> None:
@@ -54,7 +70,7 @@ def test_what_was_decoded_is_evaluated_anew_as_a_prompt() -> None:
 def test_an_abandoned_prompt_leaves_nothing_wrong_behind() -> None:
     subject, engine = evaluator()
     prompt = [2] * (3 * CUT + 3)
-    abandoned = Prefill(engine, subject.prefixes, 0, prompt)
+    abandoned = Prefill(engine, subject.prefixes, 0, as_tokens(prompt))
     for _ in range(2):
         assert abandoned.advance() is None
     assert len(subject.prefixes) == 0

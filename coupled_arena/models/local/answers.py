@@ -33,20 +33,20 @@ class Answer:
         """Return the most tokens the reply may have."""
         return max((len(engine.tokenize(choice)) for choice in self.call.choices), default=self.call.max_tokens)
 
-    def refuse(self, engine: Engine, prompt: Sequence[int], room: int) -> Reply | None:
+    def refuse(self, engine: Engine, length: int, room: int) -> Reply | None:
         """Return the reply to a prompt that is empty or does not fit, or None."""
-        if not prompt:
+        if not length:
             return Reply(outcome="failed", detail="the prompt is empty: there is nothing to answer or to continue")
-        if len(prompt) + room <= engine.context:
+        if length + room <= engine.context:
             return None
-        detail = f"the prompt has {len(prompt)} tokens and the reply up to {room}; the context is {engine.context}"
+        detail = f"the prompt has {length} tokens and the reply up to {room}; the context is {engine.context}"
         return Reply(outcome="failed", detail=detail, fault="request")
 
-    def begin(self, engine: Engine, sampler: Sampler, prompt: Sequence[int], logits: Logits) -> Script[Reply]:
-        """Return the script that writes the reply after a prompt."""
+    def begin(self, engine: Engine, sampler: Sampler, length: int, logits: Logits) -> Script[Reply]:
+        """Return the script that writes the reply after a prompt of so many tokens."""
         if self.call.choices:
-            return self._choose(engine, len(prompt), logits)
-        return self._generate(engine, sampler, len(prompt), logits)
+            return self._choose(engine, length, logits)
+        return self._generate(engine, sampler, length, logits)
 
     def _generate(self, engine: Engine, sampler: Sampler, length: int, logits: Logits) -> Script[Reply]:
         call = self.call

@@ -2,15 +2,14 @@
 
 Floating-point sums depend on how they are grouped, so the same text evaluated in other portions gives other logits and
 sooner or later another reply. Here every prompt is evaluated alone and in the same portions: cut at multiples of `CUT`
-tokens from its start. Evaluated prefixes are shared at those cuts only. What was evaluated while a reply was written,
-one token at a time, is never reused: the next prompt that contains the reply evaluates it as a prompt. Replies are
-written one token at a time, of several sequences together only where the weights are known to give the same logits so.
+tokens from its start. Evaluated prefixes are shared at those cuts only, and whole prompts by those that ask the same.
+What was evaluated while a reply was written, one token at a time, is never reused: the next prompt that contains the
+reply evaluates it as a prompt. Replies are written one token at a time, of several sequences together only where the
+weights are known to give the same logits so.
 """
 
-from collections.abc import Sequence
-
 from coupled_arena.models.local.engine import Engine, Logits
-from coupled_arena.models.local.prefixes import PrefixCache, as_tokens
+from coupled_arena.models.local.prefixes import PrefixCache, Tokens
 
 CUT = 64
 """Prompts are evaluated in portions of this many tokens."""
@@ -35,7 +34,7 @@ class Prefill:
         prompt: tokens, at least one.
     """
 
-    def __init__(self, engine: Engine, prefixes: PrefixCache, sequence: int, prompt: Sequence[int]) -> None:
+    def __init__(self, engine: Engine, prefixes: PrefixCache, sequence: int, prompt: Tokens) -> None:
         self.sequence = sequence
         """The sequence that shall hold the prompt; may change between portions, when its contents are moved."""
         self.done = 0
@@ -51,23 +50,30 @@ class Prefill:
         """Evaluate the next portion; return what comes next after the last one, and None before it."""
         if not self._begun:
             self._begun = True
+            last = self._prefixes.last(self._prompt)
+            if last is not None:
+                self._engine.restore(self.sequence, last.snapshot)
+                self.done = len(self._prompt)
+                return last.logits
             self._resume()
         if self.done < self._end:
             self._evaluate(self._prompt[self.done : self.done + CUT])
             self._new = True
             return None
         if self._new:
-            self._prefixes.add(as_tokens(self._prompt[: self._end]), self._engine.save(self.sequence))
-        return self._evaluate(self._prompt[self._end :])
+            self._prefixes.add(self._prompt[: self._end], self._engine.save(self.sequence))
+        logits = self._evaluate(self._prompt[self._end :])
+        self._prefixes.keep_last(self._prompt, self._engine.save(self.sequence), logits)
+        return logits
 
     def _resume(self) -> None:
-        found = self._prefixes.find(as_tokens(self._prompt[: self._end]))
+        found = self._prefixes.find(self._prompt[: self._end])
         if found is not None:
             snapshot, self.done = found
             self._engine.restore(self.sequence, snapshot)
         self._engine.rewind(self.sequence, self.done)
 
-    def _evaluate(self, tokens: Sequence[int]) -> Logits:
-        logits = self._engine.prefill(self.sequence, tokens, self.done)
+    def _evaluate(self, tokens: Tokens) -> Logits:
+        logits = self._engine.prefill(self.sequence, tokens.tolist(), self.done)
         self.done += len(tokens)
         return logits

@@ -1,11 +1,12 @@
-"""Prompt prefixes kept in evaluated form, least recently used out first."""
+"""Prompt prefixes kept in evaluated form, least recently used out first, and the last whole prompt."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coupled_arena.models.local.engine import Snapshot
+from coupled_arena.models.local.engine import Logits, Snapshot
 
 Tokens = NDArray[np.int32]
 """Token ids of a prompt, shape (length,)."""
@@ -16,11 +17,24 @@ def as_tokens(tokens: Sequence[int]) -> Tokens:
     return np.asarray(tokens, dtype=np.int32)
 
 
+class Whole(NamedTuple):
+    """A prompt evaluated to its end."""
+
+    prompt: Tokens
+    """Its tokens."""
+    snapshot: Snapshot
+    """The sequence that holds it and nothing else."""
+    logits: Logits
+    """What comes next."""
+
+
 class PrefixCache:
     """Snapshots of evaluated prefixes within a number of bytes.
 
     A snapshot serves every prompt that agrees with it up to some multiple of `cut`, since an engine can forget the
     rest exactly. A prefix that begins with an older one therefore replaces it.
+
+    The last prompt is kept whole as well, since replicates of a call ask it again and again.
 
     Args:
         limit: most bytes of snapshots kept.
@@ -33,11 +47,13 @@ class PrefixCache:
         self.cut = cut
         """Prefixes are shared at multiples of this many tokens."""
         self._entries: dict[bytes, tuple[Tokens, Snapshot]] = {}
+        self._last: Whole | None = None
 
     @property
     def held(self) -> int:
         """Bytes of snapshots kept now."""
-        return sum(snapshot.nbytes for _, snapshot in self._entries.values())
+        last = 0 if self._last is None else self._last.snapshot.nbytes + self._last.logits.nbytes
+        return last + sum(snapshot.nbytes for _, snapshot in self._entries.values())
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -62,8 +78,24 @@ class PrefixCache:
         for key in [key for key in self._entries if data.startswith(key)]:
             del self._entries[key]
         self._entries[data] = (tokens, snapshot)
+        self._shrink()
+
+    def keep_last(self, prompt: Tokens, snapshot: Snapshot, logits: Logits) -> None:
+        """Keep a whole prompt in place of the one before, unless it alone is beyond the limit."""
+        if snapshot.nbytes + logits.nbytes > self.limit:
+            return
+        logits = logits.copy()
+        logits.setflags(write=False)
+        self._last = Whole(prompt, snapshot, logits)
+        self._shrink()
+
+    def last(self, prompt: Tokens) -> Whole | None:
+        """Return the last prompt if it is this one."""
+        return self._last if self._last is not None and np.array_equal(self._last.prompt, prompt) else None
+
+    def _shrink(self) -> None:
         held = self.held
-        while held > self.limit:
+        while held > self.limit and self._entries:
             # A dict keeps the order of insertion, and `find` inserts anew: the first is the least recently used.
             _, dropped = self._entries.pop(next(iter(self._entries)))
             held -= dropped.nbytes

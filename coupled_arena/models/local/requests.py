@@ -1,7 +1,6 @@
 """A request: one reply that somebody waits for."""
 
 import threading
-from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Protocol
 from coupled_arena.coupling import Sampler
 from coupled_arena.errors import ModelUnavailable
 from coupled_arena.models.calls import Reply
-from coupled_arena.models.local.canonical import last_cut
 from coupled_arena.models.local.engine import Engine, Logits
 from coupled_arena.models.local.prefixes import Tokens, as_tokens
 from coupled_arena.models.local.scripts import Script
@@ -27,12 +25,12 @@ class Work(Protocol):
         """Return the most tokens the reply may have."""
         ...
 
-    def refuse(self, engine: Engine, prompt: Sequence[int], room: int) -> Reply | None:
-        """Return the reply to a prompt that cannot be evaluated, or None."""
+    def refuse(self, engine: Engine, length: int, room: int) -> Reply | None:
+        """Return the reply to a prompt of so many tokens if it cannot be evaluated, else None."""
         ...
 
-    def begin(self, engine: Engine, sampler: Sampler, prompt: Sequence[int], logits: Logits) -> Script[Reply]:
-        """Return the script that writes the reply after a prompt."""
+    def begin(self, engine: Engine, sampler: Sampler, length: int, logits: Logits) -> Script[Reply]:
+        """Return the script that writes the reply after a prompt of so many tokens."""
         ...
 
 
@@ -50,23 +48,19 @@ class Request:
     """Set when nobody waits any more."""
     passed: int = 0
     """How often others that came later were taken first."""
-    prompt: list[int] = field(default_factory=list)
+    prompt: Tokens = field(default_factory=lambda: as_tokens(()))
     """Tokens of the prompt, once rendered."""
-    beginning: Tokens = field(default_factory=lambda: as_tokens(()))
-    """What of the prompt lies before its last cut and may be shared, once rendered."""
     reach: int = 0
     """Tokens of the prompt and the longest reply, once rendered."""
-
     refusal: Reply | None = None
     """The reply to a prompt that cannot be evaluated, once rendered."""
 
     def prepare(self, engine: Engine) -> Reply | None:
         """Render the prompt unless it was; return the reply to one that cannot be evaluated."""
         if not self.reach:
-            self.prompt = self.work.render(engine)
+            self.prompt = as_tokens(self.work.render(engine))
             room = self.work.room(engine)
-            self.refusal = self.work.refuse(engine, self.prompt, room)
-            self.beginning = as_tokens(self.prompt[: last_cut(len(self.prompt))])
+            self.refusal = self.work.refuse(engine, len(self.prompt), room)
             self.reach = len(self.prompt) + room
         return self.refusal
 

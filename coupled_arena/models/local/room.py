@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from coupled_arena.coupling import Sampler, Vocabulary
 from coupled_arena.errors import EngineFault
 from coupled_arena.models.calls import Reply
-from coupled_arena.models.local.canonical import Prefill
+from coupled_arena.models.local.canonical import Prefill, last_cut
 from coupled_arena.models.local.engine import Engine, Logits
 from coupled_arena.models.local.prefixes import PrefixCache
 from coupled_arena.models.local.requests import Request
@@ -63,7 +63,8 @@ class Room:
 
     def shared(self, request: Request) -> int:
         """Return how many leading tokens of a rendered prompt are kept here."""
-        return self.prefixes.shared(request.beginning)
+        prompt = request.prompt
+        return len(prompt) if self.prefixes.last(prompt) else self.prefixes.shared(prompt[: last_cut(len(prompt))])
 
     def seat(self, request: Request, waiting: int) -> bool:
         """Give a rendered request a sequence, if there is one or room for one.
@@ -108,7 +109,7 @@ class Room:
                 if logits is not None:
                     seat.length = seat.prefill.done
                     seat.prefill = None
-                    seat.script = seat.request.work.begin(self.engine, self._sampler, seat.request.prompt, logits)
+                    seat.script = seat.request.work.begin(self.engine, self._sampler, seat.length, logits)
                     self._resume(seat, None)
                 return
 
