@@ -64,7 +64,7 @@ def test_it_says_where_it_listens_answers_and_ends_without_a_complaint(number: s
     assert curl.startswith("try: curl ") and "$HOUSE" in curl and "secret-of" not in said
 
 
-def test_wrong_use_is_one_line_and_an_exit_status() -> None:
+def test_wrong_use_is_a_line_for_each_problem_and_an_exit_status() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         for arguments, words in (
@@ -72,8 +72,9 @@ def test_wrong_use_is_one_line_and_an_exit_status() -> None:
             (["sim/ada", "--host", "0.0.0.0", "--port", "0"], "--token-env"),
             (["sim/ada", "--token-env", "NO_SUCH_VARIABLE"], "NO_SUCH_VARIABLE is empty or not set"),
             (["openai/gpt-4o"], "is reached through its provider"),
+            (["sim/a\nb"], "name: must not hold a line break"),
         ):
             done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False, timeout=PATIENCE)
             assert (done.returncode, done.stdout) == (2, "")
-            (line,) = done.stderr.splitlines()
-            assert words in line
+            assert words in done.stderr
+            assert all(line.startswith("serve: ") for line in done.stderr.splitlines())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coupled_arena.cli.naming import model_of
 from coupled_arena.cli.options import (
     DEFAULT_STORE,
     BudgetOption,
@@ -24,7 +25,6 @@ from coupled_arena.cli.terminal import complain, out, out_json
 from coupled_arena.errors import BudgetReached, ConfigurationError, Problem
 
 if TYPE_CHECKING:
-    from coupled_arena.models.model import Model
     from coupled_arena.studies.comparison import Comparison
     from coupled_arena.tournaments.definition import Tournament
     from coupled_arena.tournaments.result import Result
@@ -48,7 +48,6 @@ FLAGS = {
 }
 """What the keys of a definition are called here."""
 
-_NAMED = re.compile(r"([^/?=]+)=(.+)")
 _KEYS = re.compile(rf"\b({'|'.join(re.escape(key) for key in FLAGS if '.' in key)})(?: = \"?(\w+)\"?)?")
 
 
@@ -131,7 +130,8 @@ def _tournament(a: str, b: str, judges: list[str], rules: dict[str, Any]) -> "To
     from coupled_arena.studies import tournament_of
 
     given = {key: value for key, value in rules.items() if value is not None}
-    return tournament_of(_model(a), _model(b), judges=[_model(judge) for judge in judges], where=WHERE, **given)
+    first, second, *panel = [model_of(text, WHERE) for text in (a, b, *judges)]
+    return tournament_of(first, second, judges=panel, where=WHERE, **given)
 
 
 def _show(result: "Result", *, as_json: bool) -> "Comparison":
@@ -158,20 +158,6 @@ def _say_next(found: "Comparison") -> None:
         return
     wanted = ceil((found.score.questions + found.score.more_questions) / max(1, len(found.domains)))
     complain(f"to ask more: --per-domain {wanted}; where the bundled questions run out, an --examiner writes them")
-
-
-def _model(text: str) -> "Model":
-    """Return what a model string stands for, or NAME=MODEL."""
-    from pydantic import ValidationError
-
-    from coupled_arena.models.model import Model
-    from coupled_arena.tournaments.definition import problems_of
-
-    named = _NAMED.fullmatch(text)
-    try:
-        return Model(named[1], named[2]) if named else Model(text)
-    except ValidationError as error:
-        raise ConfigurationError(problems_of(error, WHERE)) from None
 
 
 @contextmanager

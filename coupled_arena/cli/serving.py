@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from coupled_arena.cli.naming import model_of
 from coupled_arena.cli.options import JsonOption
 from coupled_arena.cli.terminal import complain, out_json
 from coupled_arena.errors import ConfigurationError, Problem
 
 if TYPE_CHECKING:
     from coupled_arena.models.calls import Backend
-    from coupled_arena.models.model import Kind, Model
+    from coupled_arena.models.model import Kind
     from coupled_arena.models.serving.server import Server
 
 
@@ -40,7 +41,9 @@ def serve(
     from coupled_arena.models.serving.server import Server
 
     token = "" if token_env is None else _token(token_env)
-    server = Server([_model(text) for text in models], host=host, port=port, token=token, backends=_backends(threads))
+    server = Server(
+        [model_of(text, "serve") for text in models], host=host, port=port, token=token, backends=_backends(threads)
+    )
     if as_json:
         served = [{"id": m.id, "model": m.model.model, "fingerprint": m.fingerprint} for m in server.served.values()]
         out_json({"url": server.url, "base_url": f"{server.url}/v1", "models": served})
@@ -49,14 +52,6 @@ def serve(
     complain(_curl(server, token_env))
     sys.stderr.flush()
     asyncio.run(server.run_until_signal())
-
-
-def _model(text: str) -> "Model":
-    """Return the model of an argument; a dial of a simulated one has an equals sign too, but after a `?`."""
-    from coupled_arena.models.model import Model
-
-    name, equals, string = text.partition("=")
-    return Model(name, string) if equals and "/" not in name and "?" not in name else Model(text)
 
 
 def _token(variable: str) -> str:

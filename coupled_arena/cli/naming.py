@@ -1,0 +1,34 @@
+"""Models as commands take them: a model string, or NAME=MODEL."""
+
+import re
+from typing import TYPE_CHECKING
+
+from coupled_arena.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from coupled_arena.models.model import Model
+
+# A simulated model's dials have equals signs too, but after a question mark.
+_NAMED = re.compile(r"([^/?=]+)=(.+)")
+
+
+def model_of(text: str, where: str) -> "Model":
+    """Return what an argument of a command stands for.
+
+    Raises:
+        ConfigurationError: it cannot be a model; problems name `where` as their place.
+
+    Example:
+        >>> model_of("sim/ada?skill=1", "serve").name, model_of("ada=sim/ada?skill=1", "serve").name
+        ('sim/ada', 'ada')
+    """
+    from pydantic import ValidationError
+
+    from coupled_arena.models.model import Model
+    from coupled_arena.tournaments.definition import problems_of
+
+    named = _NAMED.fullmatch(text)
+    try:
+        return Model(named[1], named[2]) if named else Model(text)
+    except ValidationError as error:
+        raise ConfigurationError(problems_of(error, where)) from None
