@@ -1,8 +1,8 @@
 """Whether another harness gets coupled replies from the server: lm-evaluation-harness on two models.
 
-It knows nothing of coupling and sends a `seed` with every request. Two models are asked the same sums, both with one
-seed and each with a seed of its own; the share of identical replies tells whether they rolled the same dice. Needs the
-harness, in any environment: `pip install 'lm_eval[api]'`.
+It knows nothing of coupling and sends a `seed` with every request. Two models are asked the same sums, with one seed and
+with two; the share of identical replies tells whether they rolled the same dice. Needs the harness, in any environment:
+`pip install 'lm_eval[api]'`.
 
     python benchmarks/harness_coupled.py [--lm-eval COMMAND] [--models local/NAME local/NAME] [--items N] [--tokens N]
 """
@@ -20,7 +20,7 @@ from coupled_arena.models.model import Model
 from coupled_arena.models.serving.server import Server
 
 MODELS = ("local/smollm2-135m", "local/smollm2-135m:q8_0")
-SEEDS = (7, 8)
+SEED = 7
 TASK = "sums"
 OFFLINE = {"HF_DATASETS_OFFLINE": "1", "HF_HUB_OFFLINE": "1", "OPENAI_API_KEY": "none"}
 """Environment of the harness, which would otherwise ask its own server about everything, and OpenAI's for a key."""
@@ -86,16 +86,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, Server([Model(model) for model in given.models], port=0) as server:
         folder = Path(name)
         write_task(folder, given.items, given.tokens, given.temperature)
-        said = {
-            (model, seed): replies(command, server, model, seed, folder) for model in given.models for seed in SEEDS
-        }
-    first, second = given.models
-    for one in SEEDS:
-        for other in SEEDS:
-            a, b = said[first, one], said[second, other]
-            same = sum(a[item] == b[item] for item in a)
-            seeds = "one seed" if one == other else "two seeds"
-            print(f"{first} seed {one}, {second} seed {other} ({seeds}): {same} of {len(a)} replies identical")
+        first, second = given.models
+        alone = replies(command, server, first, SEED, folder)
+        for words, seed in (("one seed", SEED), ("two seeds", SEED + 1)):
+            other = replies(command, server, second, seed, folder)
+            same = sum(alone[item] == other[item] for item in alone)
+            print(f"{first} and {second}, {words}: {same} of {len(alone)} replies identical", flush=True)
 
 
 if __name__ == "__main__":
