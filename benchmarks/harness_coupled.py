@@ -1,8 +1,8 @@
 """Whether another harness gets coupled replies from the server: lm-evaluation-harness on two models.
 
-It knows nothing of coupling and sends a `seed` with every request. Two models are asked the same sums, with one seed and
-with two; the share of identical replies tells whether they rolled the same dice. Needs the harness, in any environment:
-`pip install 'lm_eval[api]'`.
+It knows nothing of coupling and sends a `seed` with every request. Two models are asked the same sums, with one seed
+and with two; the share of identical replies tells whether they rolled the same dice. Needs the harness, in any
+environment: `pip install 'lm_eval[api]'`.
 
     python benchmarks/harness_coupled.py [--lm-eval COMMAND] [--models local/NAME local/NAME] [--items N] [--tokens N]
 """
