@@ -11,6 +11,9 @@ from coupled_arena.ratings.student import t_quantile
 
 Floats = NDArray[np.float64]
 
+MOST_OFF = 0.01
+"""A smaller share of draws on one side of the estimate is taken for this one: it is too few draws to go by."""
+
 
 @dataclass(frozen=True, slots=True)
 class Moments:
@@ -80,16 +83,28 @@ def resampled(rows: Floats, resamples: int, rng: np.random.Generator) -> tuple[F
     return distinct, rng.multinomial(len(rows), times / len(rows), size=resamples)
 
 
-def widened(level: float, questions: int) -> tuple[float, float]:
-    """Return the two quantiles of a bootstrap between which an interval of this coverage lies.
+def bootstrap_interval(draws: Floats, estimate: float, level: float, questions: int) -> tuple[float, float]:
+    """Return the ends of an interval for an estimate that was drawn again from resamples of the questions.
 
-    Plain percentiles are too narrow in small samples, by the factor by which `sqrt(G / (G - 1))` times Student's
-    quantile exceeds the normal one for G questions (Hesterberg 2015, The American Statistician 69, section 4.2).
+    The percentiles are taken where the share of draws below the estimate says that they are off centre (Efron 1987,
+    Journal of the American Statistical Association 82, bias-corrected percentiles), and further out by the factor by
+    which `sqrt(G / (G - 1))` times Student's quantile exceeds the normal one for G questions (Hesterberg 2015, The
+    American Statistician 69): plain percentiles are too narrow in small samples.
+
+    Args:
+        draws: the estimate in every resample, shape (resamples,).
+        estimate: from the questions themselves.
+        level: coverage, between 0 and 1.
+        questions: how many there are, at least 2.
 
     Example:
-        >>> [f"{end:.4f}" for end in widened(0.95, 16)]
-        ['0.0139', '0.9861']
+        >>> draws = np.linspace(-3, 3, 6001)
+        >>> [round(end, 2) for end in bootstrap_interval(draws, 0.0, 0.95, 16)]
+        [-2.92, 2.92]
     """
-    out = math.sqrt(questions / (questions - 1)) * t_quantile((1 + level) / 2, questions - 1)
-    tail = NormalDist().cdf(-out)
-    return tail, 1 - tail
+    normal = NormalDist()
+    below = float((draws < estimate).mean() + (draws == estimate).mean() / 2)
+    centre = 2 * normal.inv_cdf(min(max(below, MOST_OFF), 1 - MOST_OFF))
+    reach = math.sqrt(questions / (questions - 1)) * t_quantile((1 + level) / 2, questions - 1)
+    low, high = np.quantile(draws, [normal.cdf(centre - reach), normal.cdf(centre + reach)])
+    return float(low), float(high)

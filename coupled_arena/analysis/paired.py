@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coupled_arena.analysis.moments import Floats, Moments, resampled, widened
+from coupled_arena.analysis.moments import Floats, Moments, bootstrap_interval, resampled
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.ratings.student import t_quantile
 
@@ -86,8 +86,8 @@ def paired(
     """Compare two models by their scores on the same questions, replicate by replicate.
 
     The interval of the difference is that of the questions' mean differences with Student's quantile: the replicates of
-    a question may depend on each other in any way. What was saved has the percentiles of a bootstrap over questions,
-    taken further out the fewer they are (`moments.widened`).
+    a question may depend on each other in any way. What was saved has bias-corrected percentiles of a bootstrap
+    over questions, taken further out the fewer they are (`moments.bootstrap_interval`).
 
     Args:
         a: scores of one model, shape (questions, replicates); NaN where there is none.
@@ -125,7 +125,7 @@ def paired(
     saved = _share(covariance, variance)
     ends = None
     if saved is not None and variance is not None and variance > ROUNDING:
-        ends = _saved_interval(moments, level, resamples, np.random.default_rng(seed))
+        ends = _saved_interval(moments, saved, level, resamples, np.random.default_rng(seed))
     return Paired(
         difference=difference,
         low=None if difference is None or reach is None else difference - reach,
@@ -174,20 +174,22 @@ def _share(covariance: float | None, variance: float | None) -> float | None:
     return 2 * covariance / independent if independent > ROUNDING else None
 
 
-def _saved_interval(moments: Moments, level: float, resamples: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the ends of the percentile interval of `saved`, widened for few questions."""
+def _saved_interval(
+    moments: Moments, saved: float, level: float, resamples: int, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Return the ends of the bootstrap interval of `saved`."""
     # Turned so that a beats b, the resamples do not depend on which of the two is called a.
     turned = moments.mean if moments.mean.sum() >= 0 else -moments.mean
     rows = np.column_stack([turned, turned**2, moments.rest, moments.covariance])
     distinct, counts = resampled(rows, resamples, rng)
     questions = len(rows)
     mean, square, rest, covariance = (counts @ distinct / questions).T
-    variance = (square - mean**2) * questions / (questions - 1) + rest
+    # Drawn from G questions, a resample's spread falls short twice: as any sample's, and as theirs.
+    variance = (square - mean**2) * (questions / (questions - 1)) ** 2 + rest
     independent = variance + 2 * covariance
     varied = independent > ROUNDING
     shares = 2 * covariance[varied] / independent[varied]
-    low, high = np.quantile(shares, widened(level, questions))
-    return float(low), float(high)
+    return bootstrap_interval(shares, saved, level, questions)
 
 
 def _notes(

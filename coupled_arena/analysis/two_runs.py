@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coupled_arena.analysis.moments import Floats, Moments, resampled, widened
+from coupled_arena.analysis.moments import Floats, Moments, bootstrap_interval, resampled
 from coupled_arena.analysis.paired import RESAMPLES, ROUNDING, checked
 from coupled_arena.errors import ConfigurationError, Problem
 
@@ -70,17 +70,18 @@ def two_runs(
         turned = moments.mean if moments.mean.sum() >= 0 else -moments.mean
         columns += [turned, turned**2, moments.rest]
     rows = np.column_stack(columns)
-    saved = _saved(rows.mean(axis=0)[None], questions)
+    unbiased = questions / (questions - 1)
+    saved = _saved(rows.mean(axis=0)[None], unbiased)
     if not len(saved):
         return TwoRuns(None, None, None, questions)
     distinct, counts = resampled(rows, resamples, np.random.default_rng(seed))
-    low, high = np.quantile(_saved(counts @ distinct / questions, questions), widened(level, questions))
-    return TwoRuns(float(saved[0]), float(low), float(high), questions)
+    # Drawn from G questions, a resample's spread falls short twice: as any sample's, and as theirs.
+    draws = _saved(counts @ distinct / questions, unbiased**2)
+    return TwoRuns(float(saved[0]), *bootstrap_interval(draws, float(saved[0]), level, questions), questions)
 
 
-def _saved(means: Floats, questions: int) -> Floats:
+def _saved(means: Floats, unbiased: float) -> Floats:
     """Return `1 - V_c / V_i` for each row of means that has a variance of the second run."""
-    unbiased = questions / (questions - 1)
     coupled = (means[:, 1] - means[:, 0] ** 2) * unbiased + means[:, 2]
     independent = (means[:, 4] - means[:, 3] ** 2) * unbiased + means[:, 5]
     varied = independent > ROUNDING
