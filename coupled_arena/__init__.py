@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from coupled_arena.ratings import RatingInput, Ratings, rate
     from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn
     from coupled_arena.studies import Comparison, acompare, compare
+    from coupled_arena.studies.battle_files import read_battles
     from coupled_arena.studies.bench import (
         Bench,
         Exact,
@@ -87,6 +88,7 @@ _HOMES = {
     "ratings": ("RatingInput", "Ratings", "rate"),
     "records": ("Battle", "Decision", "Opinion", "Question", "Section", "Turn"),
     "studies": ("Comparison", "acompare", "compare"),
+    "studies.battle_files": ("read_battles",),
     "studies.bench": (
         "Bench",
         "Exact",
@@ -166,6 +168,7 @@ __all__ = [
     "model_client",
     "own_task",
     "rate",
+    "read_battles",
     "yes_or_no",
 ]
 
