@@ -38,14 +38,13 @@ def numbers(ratings: Ratings) -> list[float]:
 def test_ratings_agree_with_evalica(ties: Ties) -> None:
     table = played(4000)
     winners = {1.0: evalica.Winner.X, 0.0: evalica.Winner.Y, 0.5: evalica.Winner.Draw}
-    other = {"half": evalica.bradley_terry, "davidson": evalica.newman}[ties](
-        [NAMES[code] for code in table.a],
-        [NAMES[code] for code in table.b],
-        [winners[score] for score in table.score],
-        tolerance=1e-12,
-        limit=10_000,
-    )
-    log = np.log(other.scores.reindex(list(NAMES)).to_numpy())
+    xs, ys = ([NAMES[code] for code in side] for side in (table.a, table.b))
+    who = [winners[score] for score in table.score]
+    if ties == "half":
+        scores = evalica.bradley_terry(xs, ys, who, tolerance=1e-12, limit=10_000).scores
+    else:
+        scores = evalica.newman(xs, ys, who, tolerance=1e-12, limit=10_000).scores
+    log = np.log(scores.reindex(list(NAMES)).to_numpy())
     assert numbers(rate(table, ties=ties)) == pytest.approx(1000 + POINTS * (log - log.mean()), abs=1e-3)
 
 

@@ -158,7 +158,7 @@ class _Fits:
         self.covariance[square] = POINTS**2 * variance.matrix[:models, :models]
         self.iterations = max(self.iterations, fitted.iterations)
         self.converged = self.converged and fitted.converged
-        clusters = part.clusters
+        clusters = variance.clusters
         degrees = clusters - 1 if clusters > models + len(self.covariates) else None
         for member, alone in zip(members.tolist(), variance.alone.tolist(), strict=True):
             self.degrees[member] = None if alone else degrees

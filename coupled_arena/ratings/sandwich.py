@@ -33,6 +33,8 @@ class Covariance(NamedTuple):
     """Covariance of all parameters, shape (parameters, parameters); NaN where there are fewer than two clusters."""
     alone: NDArray[np.bool_]
     """Models whose strength one cluster alone determines, so that nothing tells how it varies, shape (models,)."""
+    clusters: int
+    """How many clusters there are."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +67,7 @@ def sandwich(table: RatingInput, fitted: Fit, code: NDArray[np.intp], covariates
     clusters = int(np.count_nonzero(counts))
     alone = np.zeros(models, dtype=np.bool_)
     if clusters < 2:
-        return Covariance(np.full((size, size), np.nan), alone)
+        return Covariance(np.full((size, size), np.nan), alone, clusters)
     cluster = table.cluster
     if clusters < len(counts):
         cluster = (np.cumsum(counts > 0) - 1)[cluster]
@@ -81,7 +83,7 @@ def sandwich(table: RatingInput, fitted: Fit, code: NDArray[np.intp], covariates
         meat, alone = _meat_of_pairs(table, scores, cluster, pair, pulls, even)
     else:
         meat, alone = _meat(table, fitted, scores, covariates, cluster, pulls, even)
-    return Covariance(fitted.bread @ meat @ fitted.bread / even, alone)
+    return Covariance(fitted.bread @ meat @ fitted.bread / even, alone, clusters)
 
 
 def _scores_of(table: RatingInput, fitted: Fit, code: NDArray[np.intp], covariates: NDArray[np.float64]) -> _Scores:

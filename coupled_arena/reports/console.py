@@ -50,7 +50,7 @@ def leaderboard(result: Result) -> RenderableType:
         f"{len(result.battles)} battles: {counted['decided']} decided, {counted['void']} void, "
         f"{counted['forfeited']} forfeited. Ratings: half-win Bradley-Terry, prior {result.ratings.prior}, "
         "mean 1000, 95 % intervals by question.",
-        *(f"note: {caveat}" for caveat in result.caveats),
+        *(f"note: {note}" for note in (*result.caveats, *result.ratings.notes)),
         *(pair.line for pair in settled),
         *(f"intervals of neighbours: {pair.multiplicity}" for pair in settled[:1]),
         dice(result.shared()),

@@ -37,8 +37,8 @@ DIGITS = 6
 class Row:
     """One line of a leaderboard."""
 
-    rank: int
-    """1 is best; models that cannot be compared come last."""
+    rank: int | None
+    """1 is best; None without a rating, and such models come last."""
     model: str
     """Name of the model."""
     rating: float | None
@@ -155,7 +155,8 @@ class Result:
 
         rows = [{column: getattr(row, column) for column in LEADERBOARD_COLUMNS} for row in self.rows]
         board = pd.DataFrame(rows, columns=list(LEADERBOARD_COLUMNS))
-        return board.astype({"rating": float, "low": float, "high": float}).round({"rating": 1, "low": 1, "high": 1})
+        board = board.astype({"rating": float, "low": float, "high": float}).astype({"rank": "Int64"})
+        return board.round({"rating": 1, "low": 1, "high": 1})
 
     def counted(self) -> dict[str, int]:
         """Return how many battles were decided, void and forfeited; the three add up to all battles."""
@@ -196,6 +197,7 @@ class Result:
             },
             "prior": self.ratings.prior,
             "multiplicity": settled[0].multiplicity if settled else None,
+            "notes": list(self.ratings.notes),
             "sharing": self.shared(),
             "arms": None if arms is None else _arms_document(arms),
             "caveats": list(self.caveats),
@@ -204,7 +206,7 @@ class Result:
     def __repr__(self) -> str:
         lines = [f"Result of {self.run}: {len(self.battles)} battles"]
         width = max(len(row.model) for row in self.rows)
-        lines += [f"{row.rank:>3}  {row.model:<{width}}  {_number(row.rating)}" for row in self.rows]
+        lines += [f"{row.rank or '-':>3}  {row.model:<{width}}  {_number(row.rating)}" for row in self.rows]
         return "\n".join(lines)
 
 
@@ -228,7 +230,7 @@ def rows_of(ratings: Ratings, battles: Sequence[Battle]) -> tuple[Row, ...]:
     place = {name: index for index, name in enumerate(ratings.names)}
     return tuple(
         Row(
-            rank=rank,
+            rank=None if ratings.ratings[place[name]] is None else rank,
             model=name,
             rating=ratings.ratings[place[name]],
             low=ratings.low[place[name]],
