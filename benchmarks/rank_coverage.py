@@ -42,7 +42,6 @@ CASES = (
     Case("all level, few questions", (0.0,) * 6, 12, 3),
     Case("evenly spread", (0.75, 0.45, 0.15, -0.15, -0.45, -0.75), 40, 1),
     Case("two level at the top", (0.5, 0.5, 0.0, 0.0, -0.5, -0.5), 40, 3),
-    Case("far apart", (2.0, 1.0, 0.0, -1.0, -2.0), 60, 1),
 )
 
 MOVED = 0.5

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -11,16 +12,13 @@ from coupled_arena.errors import RatingError
 from coupled_arena.ratings.result import Ratings, spread
 from coupled_arena.ratings.student import t_quantile
 
-DRAWS = 10_000
+DRAWS = 5_000
 """Draws of the errors of all ratings of a group; always the same ones."""
 
-MOST_DRAWN = 100
+MOST_DRAWN = 30
 """Larger groups are corrected by Holm's method instead of by drawing."""
 
 _SEED = 20240519
-_MOST_CELLS = 1 << 22
-"""Cells (draws x pairs) compared at a time, 32 MiB."""
-
 _EQUAL = 1e-6
 """Points by which draws of one rating may differ by rounding."""
 
@@ -63,12 +61,12 @@ def ranks(ratings: Ratings) -> Ranks:
     """Return rank intervals that hold jointly at the level of the ratings, and each model's probability to be best.
 
     Inside a comparable group every ordered pair is tested, `a is no better than b`, by its difference over its standard
-    error. The critical value is the quantile of the largest of these under Student's distribution with the ratings'
-    covariance, from `DRAWS` draws; what is rejected leaves, and the rest is tested again (Romano and Wolf 2005,
-    Econometrica 73). A group of more than `MOST_DRAWN` models takes Holm's (1979) critical values. A model's best rank
-    is 1 plus the number of models shown to be better, its worst the size of the group less the number shown to be worse
-    (Mogstad, Romano, Shaikh and Wilhelm 2024, Review of Economic Studies 91). `best` is the share of draws around the
-    ratings in which the model leads.
+    error. The critical value is the quantile of the largest of these, from `DRAWS` draws of normal errors with the
+    ratings' covariance over standard errors from a Wishart matrix, since every pair estimates its own; what is rejected
+    leaves, and the rest is tested again (Romano and Wolf 2005, Econometrica 73). A group of more than `MOST_DRAWN`
+    models takes Holm's (1979) critical values. A model's best rank is 1 plus the number of models shown to be better,
+    its worst the size of the group less the number shown to be worse (Mogstad, Romano, Shaikh and Wilhelm 2024, Review
+    of Economic Studies 91). `best` is the share of draws around the ratings in which the model leads.
 
     Ranks count from 1 in every comparable group: a model outside it neither takes a rank from the others nor widens
     their intervals. There is no interval where clusters do not outnumber models, and for a model that nothing compares.
@@ -87,7 +85,7 @@ def ranks(ratings: Ratings) -> Ranks:
     """
     found = {name: Rank(name, None, None, None) for name in ratings.names}
     rules = set()
-    for group in ratings.comparable:
+    for group in _groups(ratings):
         errors = _Errors.of(ratings, group)
         if errors is None:
             continue
@@ -138,7 +136,7 @@ def top_set(ratings: Ratings, level: float | None = None) -> tuple[str, ...]:
     if ratings.score is not None and level == ratings.level:
         out = {name for name in ratings.names if ratings.score.settled and not _leads(ratings, name)}
         return tuple(name for name in ratings.ranking if name not in out)
-    for group in ratings.comparable:
+    for group in _groups(ratings):
         if (errors := _Errors.of(ratings, group)) is not None:
             for place, model in enumerate(group):
                 others = np.array([other for other in range(len(group)) if other != place])
@@ -157,6 +155,8 @@ class _Errors:
     """Standard error of every difference, shape (models, models); infinite where there is none."""
     drawn: Floats
     """Draws of the errors, shape (draws, models), Student distributed."""
+    noise: Floats
+    """Draws of the errors of differences over their standard errors, shape (draws, models, models)."""
     degrees: int
     known: NDArray[np.bool_]
     """Which models have an interval."""
@@ -179,11 +179,12 @@ class _Errors:
         # The symmetric root, unlike a triangular one, does not depend on the order of the models.
         values, vectors = np.linalg.eigh(covariance)
         root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
-        generator = np.random.default_rng(_SEED)
-        normal = generator.standard_normal((DRAWS, len(group)))
-        scale = np.sqrt(generator.chisquare(degrees, DRAWS) / degrees)
+        normal, scale, triangle = _dice(len(group), degrees)
+        errors, noise = normal @ root, np.zeros((0, len(group), len(group)))
+        if len(group) <= MOST_DRAWN:
+            noise = (errors[:, :, None] - errors[:, None, :]) / _estimated(root @ triangle, degrees)
         rating = np.array([ratings.within[index] for index in at])
-        return cls(rating, se, normal @ root / scale[:, None], degrees, known)
+        return cls(rating, se, errors / scale, noise, degrees, known)
 
     @property
     def best(self) -> Floats:
@@ -202,12 +203,38 @@ class _Errors:
         """Return what the largest lead of these pairs exceeds with probability 1 - level if all are level."""
         if len(self.rating) > MOST_DRAWN:
             return t_quantile(max(0.5, 1 - (1 - level) / len(first)), self.degrees)
-        part = max(1, _MOST_CELLS // len(first))
-        largest = [
-            ((drawn[:, first] - drawn[:, second]) / self.se[first, second]).max(axis=1)
-            for drawn in np.array_split(self.drawn, math.ceil(len(self.drawn) / part))
-        ]
-        return float(np.quantile(np.concatenate(largest), level))
+        return float(np.quantile(self.noise[:, first, second].max(axis=1), level))
+
+
+@lru_cache(maxsize=2)
+def _dice(size: int, degrees: int) -> tuple[Floats, Floats, Floats]:
+    """Return normal draws, the root of a mean square of so many, and triangles whose square is a Wishart matrix.
+
+    The triangles are those of Bartlett (1933); there are none for more than `MOST_DRAWN` models.
+    """
+    generator = np.random.default_rng(_SEED)
+    normal = generator.standard_normal((DRAWS, size))
+    scale = np.sqrt(generator.chisquare(degrees, (DRAWS, 1)) / degrees)
+    if size > MOST_DRAWN:
+        return normal, scale, np.zeros((0, size, size))
+    triangle = np.tril(generator.standard_normal((DRAWS, size, size)), -1)
+    at = np.arange(size)
+    triangle[:, at, at] = np.sqrt(generator.chisquare(degrees - np.minimum(at, degrees - 1), (DRAWS, size)))
+    return normal, scale, triangle
+
+
+def _estimated(half: Floats, degrees: int) -> Floats:
+    """Return the standard errors of all differences, as so many degrees of freedom estimate them."""
+    product = half @ half.transpose(0, 2, 1)
+    own = np.diagonal(product, axis1=1, axis2=2)
+    variance = own[:, :, None] + own[:, None, :] - 2 * product
+    return np.sqrt(np.maximum(variance / degrees, _EQUAL**2))
+
+
+def _groups(ratings: Ratings) -> list[tuple[str, ...]]:
+    """Return the comparable groups, the models by rating, so that no draw depends on what they are called."""
+    place = {name: (-rating, name) for name, rating in zip(ratings.names, ratings.within, strict=True)}
+    return [tuple(sorted(group, key=place.__getitem__)) for group in ratings.comparable]
 
 
 def _better(errors: _Errors, level: float) -> tuple[NDArray[np.bool_], str]:
