@@ -78,9 +78,7 @@ def test_swapping_the_models_turns_the_sign_and_nothing_else(pair: tuple[Floats,
 
 
 @given(scores(), st.randoms(use_true_random=False))
-def test_the_order_of_questions_and_of_replicates_does_not_matter(
-    pair: tuple[Floats, Floats], random: Random
-) -> None:
+def test_the_order_of_questions_and_of_replicates_does_not_matter(pair: tuple[Floats, Floats], random: Random) -> None:
     questions, repeats = (random.sample(range(size), size) for size in pair[0].shape)
     one = paired(*pair, resamples=100)
     other = paired(*(table[questions][:, repeats] for table in pair), resamples=100)
@@ -99,6 +97,20 @@ def test_a_replicate_without_one_of_the_scores_is_as_if_it_had_none(pair: tuple[
     assert found.questions == np.count_nonzero(~gone.all(axis=1))
     wide = [np.hstack([table, np.full((len(table), 1), math.nan)]) for table in pair]
     assert paired(*wide, resamples=100).difference == found.difference
+
+
+@given(scores(missing=True), st.sampled_from([1e-9, 0.1, 1e9]))
+def test_the_unit_of_the_scores_does_not_matter(pair: tuple[Floats, Floats], unit: float) -> None:
+    one, other = paired(*pair, resamples=100), paired(*(unit * table for table in pair), resamples=100)
+    for field in ("saved", "saved_within", "notes"):
+        assert getattr(other, field) == (getattr(one, field) if field == "notes" else close(getattr(one, field)))
+    for field in ("low", "se_coupled", "se_independent"):
+        value = getattr(one, field)
+        assert getattr(other, field) == (None if value is None else pytest.approx(unit * value, abs=unit * 1e-9))
+
+
+def close(value: float | None) -> object:
+    return None if value is None else pytest.approx(value, abs=1e-9)
 
 
 def test_one_replicate_leaves_the_savings_open_and_says_so() -> None:

@@ -35,6 +35,7 @@ THRESHOLD_MMLU = 0.005
 THRESHOLD_COLLEGE = 0.05
 """What its code takes on MMLU: the second in college computer science and for the two smallest models."""
 
+LARGE = "Llama-3.1-8B-Instruct"
 SMALL = ("Llama-3.2-3B-Instruct", "Llama-3.2-1B-Instruct")
 COLLEGE = "college_computer_science"
 
@@ -48,7 +49,7 @@ def pair_rows(results: Results, area: str | None = None) -> Iterator[Row]:
     for place, (a, b) in enumerate(pairs):
         found = paired(chosen.coupled[a], chosen.coupled[b])
         both = two_runs((chosen.coupled[a], chosen.coupled[b]), (chosen.independent[a], chosen.independent[b]))
-        threshold = threshold_of(results.dataset, area, a, b)
+        threshold = threshold_of(results, area, a, b)
         rule = largest_gain(*curves[:, :, place], threshold=threshold)
         yield Row(
             table=f"saved, {dataset}, {results.family}",
@@ -78,9 +79,9 @@ def differences(arm: dict[str, Floats], pairs: list[tuple[str, str]]) -> Floats:
     return np.column_stack([(arm[a] - arm[b]).ravel() for a, b in pairs])
 
 
-def threshold_of(dataset: str, area: str | None, a: str, b: str) -> float:
+def threshold_of(results: Results, area: str | None, a: str, b: str) -> float:
     """Return how level the paper's code wants two errors to be for this pair."""
-    if dataset != "MMLU":
+    if (results.dataset, results.family) != ("MMLU", "llama"):
         return THRESHOLD
     if area == COLLEGE or {a, b} == set(SMALL):
         return THRESHOLD_COLLEGE
@@ -146,7 +147,7 @@ def mmlu_rows(mmlu: Results) -> Iterator[Row]:
             yield Row(table=table, what=f"{pair}: subjects above 0", n=subjects, recomputed=positive)
             median = float(np.median([found.saved for found in by_area if found.saved is not None]))
             yield Row(table=table, what=f"{pair}: median saved %", n=subjects, recomputed=100 * median)
-    large, small = mmlu.models[0], SMALL[0]
+    large, small = LARGE, SMALL[0]
     first, second = mmlu.coupled[large], mmlu.coupled[small]
     found, pair = paired(first, second), f"{large} vs {small}"
     own = paired(mmlu.independent[large], mmlu.independent[small], shared=False).variance
@@ -242,7 +243,7 @@ def recompute(folder: Path) -> list[Row]:
     rows: list[Row] = []
     for results in held:
         rows += pair_rows(results)
-        if results.dataset == "MMLU":
+        if (results.dataset, results.family) == ("MMLU", "llama"):
             for area in dict.fromkeys(area for area, *_ in POINTS):
                 rows += pair_rows(results, area)
             rows += [*point_rows(results), *mmlu_rows(results)]

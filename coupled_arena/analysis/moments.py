@@ -11,6 +11,9 @@ from coupled_arena.ratings.student import t_quantile
 
 Floats = NDArray[np.float64]
 
+ROUNDING = 1e-12
+"""Share of the square of a score below which a variance is none."""
+
 MOST_OFF = 0.01
 """A smaller share of draws on one side of the estimate is taken for this one: it is too few draws to go by."""
 
@@ -30,6 +33,8 @@ class Moments:
     """Replicates that have both scores."""
     replicated: bool
     """Whether some question has two replicates; without, `within` and `covariance` are zeros."""
+    floor: float
+    """A variance of at most this is rounding: a share of `ROUNDING` of the largest square of a score."""
 
     @classmethod
     def of(cls, a: Floats, b: Floats, *, shared: bool) -> "Moments":
@@ -44,15 +49,16 @@ class Moments:
         count = valid.sum(axis=1).astype(np.float64)
         (mean_a, off_a), (mean_b, off_b) = (_centred(scores[kept], valid, count) for scores in (a, b))
         mean = mean_a - mean_b
+        floor = ROUNDING * max(float(np.where(valid, scores[kept] ** 2, 0.0).max(initial=0.0)) for scores in (a, b))
         several = count > 1
         if not several.any():
-            return cls(mean, np.zeros(len(mean)), np.zeros(len(mean)), count, replicated=False)
+            return cls(mean, np.zeros(len(mean)), np.zeros(len(mean)), count, replicated=False, floor=floor)
         free = np.maximum(count - 1, 1)
         covariance = (off_a * off_b).sum(axis=1) / free if shared else np.zeros(len(mean))
         within = ((off_a - off_b) ** 2 if shared else off_a**2 + off_b**2).sum(axis=1) / free
         for moment in (covariance, within):
             moment[~several] = moment[several].mean()
-        return cls(mean, within, covariance, count, replicated=True)
+        return cls(mean, within, covariance, count, replicated=True, floor=floor)
 
     @property
     def rest(self) -> Floats:

@@ -23,9 +23,6 @@ RESAMPLES = 2000
 
 FEWEST_RESAMPLES = 100
 
-ROUNDING = 1e-12
-"""A variance below this is none."""
-
 
 @dataclass(frozen=True, slots=True)
 class Paired:
@@ -112,6 +109,8 @@ def paired(
     questions = len(moments.mean)
     difference = float(moments.mean.mean()) if questions else None
     spread = float(moments.mean.var(ddof=1)) if questions > 1 else None
+    if spread is not None and spread <= moments.floor:
+        spread = 0.0
     error = None if spread is None else math.sqrt(spread / questions)
     reach = t_quantile((1 + level) / 2, questions - 1) * error if error else None
     variance, within, covariance, independent = spread, None, None, None
@@ -121,10 +120,10 @@ def paired(
         if spread is not None:
             variance = spread + float(moments.rest.mean())
             square = (spread + 2 * float((moments.covariance / moments.count).mean())) / questions
-            independent = math.sqrt(square) if square > 0 else None
-    saved = _share(covariance, variance)
+            independent = math.sqrt(square) if square > moments.floor / questions else None
+    saved = _share(covariance, variance, moments.floor)
     ends = None
-    if saved is not None and variance is not None and variance > ROUNDING:
+    if saved is not None and variance is not None and variance > moments.floor:
         ends = _saved_interval(moments, saved, level, resamples, np.random.default_rng(seed))
     return Paired(
         difference=difference,
@@ -139,7 +138,7 @@ def paired(
         saved=saved,
         saved_low=ends[0] if ends else None,
         saved_high=ends[1] if ends else None,
-        saved_within=_share(covariance, within),
+        saved_within=_share(covariance, within, moments.floor),
         questions=questions,
         repeats=first.shape[1],
         dropped=int((np.isnan(first) | np.isnan(second)).sum()),
@@ -167,11 +166,11 @@ def checked(a: ArrayLike, b: ArrayLike, level: float, resamples: int) -> tuple[F
     return first, second
 
 
-def _share(covariance: float | None, variance: float | None) -> float | None:
+def _share(covariance: float | None, variance: float | None, floor: float) -> float | None:
     if covariance is None or variance is None:
         return None
     independent = variance + 2 * covariance
-    return 2 * covariance / independent if independent > ROUNDING else None
+    return 2 * covariance / independent if independent > floor else None
 
 
 def _saved_interval(
@@ -187,7 +186,7 @@ def _saved_interval(
     # Drawn from G questions, a resample's spread falls short twice: as any sample's, and as theirs.
     variance = (square - mean**2) * (questions / (questions - 1)) ** 2 + rest
     independent = variance + 2 * covariance
-    varied = independent > ROUNDING
+    varied = independent > moments.floor
     shares = 2 * covariance[varied] / independent[varied]
     return bootstrap_interval(shares, saved, level, questions)
 

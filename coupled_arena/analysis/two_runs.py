@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coupled_arena.analysis.moments import Floats, Moments, bootstrap_interval, resampled
-from coupled_arena.analysis.paired import RESAMPLES, ROUNDING, checked
+from coupled_arena.analysis.paired import RESAMPLES, checked
 from coupled_arena.errors import ConfigurationError, Problem
 
 
@@ -64,25 +64,26 @@ def two_runs(
     questions = int(kept.sum())
     if questions < 2:
         return TwoRuns(None, None, None, questions)
-    columns = []
+    columns, floor = [], 0.0
     for a, b in runs:
         moments = Moments.of(a[kept], b[kept], shared=True)
         turned = moments.mean if moments.mean.sum() >= 0 else -moments.mean
+        floor = moments.floor
         columns += [turned, turned**2, moments.rest]
     rows = np.column_stack(columns)
     unbiased = questions / (questions - 1)
-    saved = _saved(rows.mean(axis=0)[None], unbiased)
+    saved = _saved(rows.mean(axis=0)[None], unbiased, floor)
     if not len(saved):
         return TwoRuns(None, None, None, questions)
     distinct, counts = resampled(rows, resamples, np.random.default_rng(seed))
     # Drawn from G questions, a resample's spread falls short twice: as any sample's, and as theirs.
-    draws = _saved(counts @ distinct / questions, unbiased**2)
+    draws = _saved(counts @ distinct / questions, unbiased**2, floor)
     return TwoRuns(float(saved[0]), *bootstrap_interval(draws, float(saved[0]), level, questions), questions)
 
 
-def _saved(means: Floats, unbiased: float) -> Floats:
+def _saved(means: Floats, unbiased: float, floor: float) -> Floats:
     """Return `1 - V_c / V_i` for each row of means that has a variance of the second run."""
     coupled = (means[:, 1] - means[:, 0] ** 2) * unbiased + means[:, 2]
     independent = (means[:, 4] - means[:, 3] ** 2) * unbiased + means[:, 5]
-    varied = independent > ROUNDING
+    varied = independent > floor
     return 1 - coupled[varied] / independent[varied]
