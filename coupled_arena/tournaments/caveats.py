@@ -1,7 +1,7 @@
 """What the reader of a leaderboard must know: small committees, and what providers failed to answer."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import combinations
 
 from coupled_arena.protocols.script import DEBATERS
@@ -13,9 +13,24 @@ LONGEST_WORDS = 160
 """Most characters of a provider's words that are quoted."""
 
 
-def caveats(tournament: Tournament, author_of: AuthorOf, battles: Sequence[Battle]) -> tuple[str, ...]:
-    """Return what to say of a run's committees, and which models and judges gave no answer, how often and why."""
-    return (*_committees(tournament, author_of), *_debaters(battles), *_broken_off(battles), *_judges(battles))
+def caveats(
+    tournament: Tournament, author_of: AuthorOf, battles: Sequence[Battle], strangers: Set[frozenset[str]] = frozenset()
+) -> tuple[str, ...]:
+    """Return what to say of a run's committees and dice, and who gave no answer, how often and why.
+
+    Args:
+        tournament: the definition.
+        author_of: tells models of one author apart from others.
+        battles: all that were played.
+        strangers: pairs of models, by name, that have no token in common.
+    """
+    return (
+        *_committees(tournament, author_of),
+        *_strangers(tournament, strangers),
+        *_debaters(battles),
+        *_broken_off(battles),
+        *_judges(battles),
+    )
 
 
 def quoted(words: str) -> str:
@@ -33,6 +48,13 @@ def _committees(tournament: Tournament, author_of: AuthorOf) -> Iterator[str]:
     if fewest < ADVISABLE_JUDGES:
         few = f"{fewest} judge{'s' * (fewest != 1)}"
         yield f"some battles have only {few}; {ADVISABLE_JUDGES} or more are advisable"
+
+
+def _strangers(tournament: Tournament, strangers: Set[frozenset[str]]) -> Iterator[str]:
+    """Pairs that were meant to share dice and could not."""
+    if "coupled" in tournament.arms:
+        for one, other in sorted(sorted(pair) for pair in strangers):
+            yield f"{one} and {other} have no token in common, and so shared no dice"
 
 
 def _debaters(battles: Sequence[Battle]) -> Iterator[str]:

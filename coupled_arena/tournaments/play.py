@@ -1,5 +1,6 @@
 """One execution of a definition on a store, from the checks to the result."""
 
+import asyncio
 import platform
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -89,8 +90,11 @@ async def play(
                 if store is None:
                     # A store in memory lives as long as whatever reads it.
                     weakref.finalize(source, written.close)
+                apart = frozenset[frozenset[str]]()
+                if "local" not in (backends or {}):
+                    apart = await asyncio.to_thread(_strangers, tournament)
                 try:
-                    return await _played(tournament, gateway, prompts, run, source, tell, observers)
+                    return await _played(tournament, gateway, prompts, run, source, tell, observers, apart)
                 except BudgetReached as stop:
                     await gateway.drain()
                     stop.result = _stopped(tournament, gateway, run, source)
@@ -105,6 +109,7 @@ async def _played(
     source: "StoredRun",
     tell: Listener,
     observers: Sequence[Observer],
+    apart: frozenset[frozenset[str]],
 ) -> Result:
     """Play from the questions to the last round, and say what it came to."""
     battles, _ = battles_of(tournament)
@@ -114,10 +119,10 @@ async def _played(
     for question in asked.questions:
         run.save_question(question)
     run.save_rejected(asked.rejected)
-    runner = Runner(tournament, seating, prompts, asked.questions, [tell], observers, keeper=run)
+    runner = Runner(tournament, seating, prompts, asked.questions, [tell], observers, keeper=run, strangers=apart)
     played = await runner.play()
     run.drop_unsaved()
-    known = (*asked.caveats, *caveats(tournament, seating.author_of, played.battles))
+    known = (*asked.caveats, *caveats(tournament, seating.author_of, played.battles, apart))
     run.finish("finished", known)
     return Result(
         run=run.id,
@@ -130,6 +135,17 @@ async def _played(
         caveats=known,
         source=source,
     )
+
+
+def _strangers(tournament: Tournament) -> frozenset[frozenset[str]]:
+    """Return the pairs of models that have no token in common."""
+    # What reads model files is imported where there are any.
+    if sum(model.kind == "local" for model in tournament.models) < 2:
+        return frozenset()
+    from coupled_arena.models.local.common import strangers
+
+    pairs = strangers(tournament.models)
+    return frozenset(frozenset(tournament.models[place].name for place in pair) for pair in pairs)
 
 
 def _stopped(tournament: Tournament, gateway: Gateway, run: RunStore, source: "StoredRun") -> Result:

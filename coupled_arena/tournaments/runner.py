@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -76,6 +76,8 @@ class Runner:
     """Told of every utterance."""
     keeper: Keeper | None = None
     """Makes battles and ratings durable before anybody hears of them."""
+    strangers: Set[frozenset[str]] = frozenset()
+    """Pairs of models, by name, that have no token in common and so no dice to share."""
     models: dict[str, Model] = field(init=False)
     """Debaters and judges by name."""
     slots: asyncio.Semaphore = field(init=False)
@@ -218,7 +220,7 @@ class Runner:
             a=fixture.a,
             b=fixture.b,
             arm=fixture.arm,
-            turns=tuple(turns),
+            turns=tuple(map(_alone, turns)) if frozenset((fixture.a, fixture.b)) in self.strangers else tuple(turns),
             opinions=tuple(opinions),
             decision=decision,
             weight=fixture.weight,
@@ -233,6 +235,11 @@ def finite(ratings: Ratings) -> dict[str, float]:
     """Return the ratings that have a number, by model."""
     numbers = zip(ratings.names, ratings.ratings, strict=True)
     return {name: rating for name, rating in numbers if rating is not None}
+
+
+def _alone(turn: Turn) -> Turn:
+    """Return a turn that shared nothing, though its dice could have been."""
+    return turn.model_copy(update={"sharing": "none"}) if turn.sharing == "shared" else turn
 
 
 def early_decision(transcript: Transcript) -> Decision:

@@ -70,6 +70,10 @@ class ModelCache:
         path = self._base(base)
         return path if variant is None else self._variant(path, variant)
 
+    def original(self, name: str) -> Path:
+        """Return the file that `resolve` returns, or derives a variant from; arguments and errors as there."""
+        return self._base(_parse(name)[0])
+
     def files(self) -> list[CachedModel]:
         """Return what is in the folder, sorted by name."""
         found = [CachedModel(file.stem, file, file.stat().st_size) for file in self.folder.glob("*.gguf")]

@@ -1,7 +1,9 @@
 """How many tokens two local models have in common: what they can share dice on."""
 
 import struct
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import combinations
 from pathlib import Path
 
 from coupled_arena.coupling import Vocabulary, shared_tokens
@@ -40,6 +42,25 @@ def common_tokens(a: Model, b: Model, cache: ModelCache | None = None) -> int:
     known = cache or ModelCache()
     first, second = (known.resolve(model.path) for model in (a, b))
     return shared_tokens(_vocabulary(first), _vocabulary(second))
+
+
+def strangers(models: Sequence[Model], cache: ModelCache | None = None) -> list[tuple[int, int]]:
+    """Return the pairs of local models, by their places among all models, that have no token in common.
+
+    Variants of one file are never strangers, and their vocabulary is not read.
+
+    Raises:
+        ModelUnavailable: a file is not to be had, or tells no vocabulary.
+    """
+    known = cache or ModelCache()
+    files = [(place, known.original(model.path)) for place, model in enumerate(models) if model.kind == "local"]
+    pairs = [(one, other) for one, other in combinations(files, 2) if one[1] != other[1]]
+    vocabularies = {path: _vocabulary(path) for path in dict.fromkeys(path for pair in pairs for _, path in pair)}
+    return [
+        (one, other)
+        for (one, first), (other, second) in pairs
+        if not shared_tokens(vocabularies[first], vocabularies[second])
+    ]
 
 
 def _vocabulary(path: Path) -> Vocabulary:
