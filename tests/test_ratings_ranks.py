@@ -73,6 +73,13 @@ def test_the_chances_to_be_best_add_up_to_one() -> None:
     assert "6 ordered pairs" in found.multiplicity
 
 
+def test_ratings_answer_for_themselves() -> None:
+    found = rated(everybody({"a": 1.0, "b": 0.1, "c": 0.0}, 40, 3))
+    assert found.ranks() == ranks(found)
+    assert found.top_set(0.5) == top_set(found, 0.5)
+    assert set(found.top_set(0.5)) <= set(found.top_set(0.999))
+
+
 def test_there_are_no_ranks_where_clusters_do_not_outnumber_models() -> None:
     rows: list[Row] = [("a", "b", float(n % 2), 1.0, n % 3) for n in range(9)]
     rows += [("b", "c", float(n % 2), 1.0, n % 3) for n in range(9)]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from coupled_arena.errors import RatingError
 from coupled_arena.ratings.scale import MEAN, POINTS, ends_of, spread
 from coupled_arena.ratings.score import Score
 from coupled_arena.ratings.settled import Difference, Settled, more_clusters
+
+if TYPE_CHECKING:
+    from coupled_arena.ratings.ranks import Ranks
 
 __all__ = ["MEAN", "POINTS", "Count", "Effect", "Prior", "Ratings", "Ties", "joint_level", "ranking_of", "spread"]
 
@@ -148,6 +151,18 @@ class Ratings:
     def difference(self, a: str, b: str) -> Difference:
         """Return the rating of a minus that of b with its own interval; an unknown name raises `RatingError`."""
         return self._difference(a, b, self.level)
+
+    def ranks(self) -> "Ranks":
+        """Return for every model the ranks that the battles leave possible; they hold jointly (see `ranks.ranks`)."""
+        from coupled_arena.ratings.ranks import ranks
+
+        return ranks(self)
+
+    def top_set(self, level: float | None = None) -> tuple[str, ...]:
+        """Return the models that hold the best one with probability `level`, else that of the ratings (see `ranks`)."""
+        from coupled_arena.ratings.ranks import top_set
+
+        return top_set(self, level)
 
     def settled(self) -> tuple[Settled, ...]:
         """Return for each pair of neighbours in the ranking whether their order is settled.
