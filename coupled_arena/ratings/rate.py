@@ -106,7 +106,7 @@ def rate(
         separated=_separated(table, connected, groups),
         converged=fits.converged,
         iterations=fits.iterations,
-        clusters=table.clusters,
+        clusters=fits.clusters if fits.clusters and len(groups) == 1 else table.clusters,
         counts=tuple(Count(sum(row), row[2], row[0], row[1]) for row in counts.tolist()),
         score=score,
         tie_parameter=fits.tie[0],
@@ -125,6 +125,7 @@ class _Fits:
     within: NDArray[np.float64]
     covariance: NDArray[np.float64]
     degrees: list[int | None]
+    clusters: int = 0
     iterations: int = 0
     converged: bool = True
     tie: tuple[float | None, float | None] = (None, None)
@@ -159,6 +160,7 @@ class _Fits:
         self.iterations = max(self.iterations, fitted.iterations)
         self.converged = self.converged and fitted.converged
         clusters = variance.clusters
+        self.clusters = clusters
         degrees = clusters - 1 if clusters > models + len(self.covariates) else None
         for member, alone in zip(members.tolist(), variance.alone.tolist(), strict=True):
             self.degrees[member] = None if alone else degrees

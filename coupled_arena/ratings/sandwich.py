@@ -78,7 +78,7 @@ def sandwich(table: RatingInput, fitted: Fit, code: NDArray[np.intp], covariates
         if pulls.max() <= _LEVERAGE:
             pulls = None
     even = clusters / (clusters - 1)
-    pair = _one_pair(table, cluster, clusters) if size == models or pulls is None else None
+    pair = _one_pair(table, code, cluster, clusters) if size == models or pulls is None else None
     if pair is not None:
         meat, alone = _meat_of_pairs(table, scores, cluster, pair, pulls, even)
     else:
@@ -153,11 +153,15 @@ def _pulls(
     return added(cluster, table.weight * pull, clusters)
 
 
-def _one_pair(table: RatingInput, cluster: NDArray[np.intp], clusters: int) -> NDArray[np.intp] | None:
+def _one_pair(
+    table: RatingInput, code: NDArray[np.intp], cluster: NDArray[np.intp], clusters: int
+) -> NDArray[np.intp] | None:
     """Return a battle of every cluster if all battles of each cluster are of one pair, shape (clusters,); else None."""
     if clusters == len(table):
         return np.argsort(cluster) if (np.diff(cluster) < 0).any() else cluster
-    pair = np.minimum(table.a, table.b) * len(table.names) + np.maximum(table.a, table.b)
+    models = np.arange(len(table.names))
+    pairs = np.minimum(models, models[:, None]) * len(models) + np.maximum(models, models[:, None])
+    pair = np.repeat(pairs.ravel(), OUTCOMES)[code]
     some = np.zeros(clusters, dtype=np.intp)
     some[cluster] = np.arange(len(table))
     return some if (pair[some][cluster] == pair).all() else None
@@ -173,13 +177,13 @@ def _meat_of_pairs(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the sum of the products of scores where each cluster is one pair's, and which models stand alone."""
     models, others = len(table.names), scores.others.shape[1]
-    a, b = table.a[some], table.b[some]
-    sign = np.where(table.a == a[cluster], 1.0, -1.0) if len(some) < len(table) else 1.0
+    a, b = np.minimum(table.a[some], table.b[some]), np.maximum(table.a[some], table.b[some])
+    signed = np.where(table.a < table.b, scores.strength, -scores.strength)
     if len(some) < len(table):
-        left = added(cluster, scores.strength * sign)
+        left = added(cluster, signed)
         rest = [added(cluster, column) for column in scores.others.T]
     else:
-        left, rest = scores.strength[some], list(scores.others[some].T)
+        left, rest = signed[some], list(scores.others[some].T)
     alone = np.zeros(models, dtype=np.bool_)
     factor: NDArray[np.float64] | float = even
     if pulls is not None:
