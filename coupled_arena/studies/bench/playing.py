@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from coupled_arena.models.budget import Budget
 from coupled_arena.models.calls import Backend
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.limits.limit import Limit
+from coupled_arena.models.local.common import strangers
 from coupled_arena.models.model import Kind, Model
 from coupled_arena.studies.bench.asking import Asking
 from coupled_arena.studies.bench.outlook import examined
@@ -157,7 +157,7 @@ async def aplay(
         finished = known is not None and known.finished and not retry_failed
         probing = preflight and "hosted" not in (backends or {})
         notes = await examined(plan, gateway, finished=finished, probing=probing)
-        apart = [] if "local" in (backends or {}) else await asyncio.to_thread(_apart, plan)
+        apart = [] if "local" in (backends or {}) else await asyncio.to_thread(strangers, plan.models)
         if listeners:
             gateway.on_reply = lambda call, reply, memoised: tell(CallAnswered(call, reply, memoised))
             gateway.on_wait = lambda model, seconds, reason: tell(CallWaits(model, seconds, reason))
@@ -180,14 +180,6 @@ async def aplay(
             found = _result(asking, run, apart, notes)
             run.finish("finished", found.caveats)
             return found
-
-
-def _apart(plan: Plan) -> list[tuple[int, int]]:
-    """Return the pairs of local models, by their places, that have no token in common."""
-    from coupled_arena.models.local.common import common_tokens
-
-    local = [(place, model) for place, model in enumerate(plan.models) if model.kind == "local"]
-    return [(one, other) for (one, a), (other, b) in combinations(local, 2) if not common_tokens(a, b)]
 
 
 def _result(asking: Asking, run: RunStore, apart: Sequence[tuple[int, int]], notes: Sequence[str]) -> Bench:
