@@ -151,7 +151,7 @@ class _Reader(NamedTuple):
             for game in games:
                 if game.a == game.b:
                     raise Wrong("models", f"{game.a!r} meets itself; leave the row out")
-                found.append(_Found(game._replace(weight=game.weight * factor), cluster))
+                found.append(_Found(game if factor == 1 else game._replace(weight=game.weight * factor), cluster))
         except Wrong as wrong:
             problems.add(row.where, wrong.key, wrong.message)
 
