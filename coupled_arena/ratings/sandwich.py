@@ -22,6 +22,9 @@ _MOST_ENTRIES = 1 << 22
 _LEVERAGE = 0.05
 """A cluster that determines less of all parameters together is taken to determine its even share."""
 
+_MOST_WORK = 1 << 30
+"""Strong clusters times parameters cubed up to which each is taken out of the fit exactly."""
+
 _WHOLE = 1 - 1e-6
 """A cluster that determines so much of a parameter determines it alone."""
 
@@ -54,7 +57,8 @@ def sandwich(table: RatingInput, fitted: Fit, code: NDArray[np.intp], covariates
     J_g the information of cluster g: one Newton step of the jackknife over G clusters (Liang and Zeger 1986; Bell and
     McCaffrey 2002, Survey Methodology 28). It pays for the pull of a cluster on the fit it is compared with; where all
     clusters pull alike it is the plain sandwich times G / (G - 1). A cluster that pulls by less than 5 % over all
-    parameters together is taken to pull like the average.
+    parameters together is taken to pull like the average; where there are too many others for their number of models, each
+    is taken to pull alike in all directions that its battles have.
 
     Args:
         table: the battles that were fitted.
@@ -78,7 +82,7 @@ def sandwich(table: RatingInput, fitted: Fit, code: NDArray[np.intp], covariates
         if pulls.max() <= _LEVERAGE:
             pulls = None
     even = clusters / (clusters - 1)
-    pair = _one_pair(table, code, cluster, clusters) if size == models or pulls is None else None
+    pair = _one_pair(table, code, cluster, clusters) if not covariates.shape[1] or pulls is None else None
     if pair is not None:
         meat, alone = _meat_of_pairs(table, scores, cluster, pair, pulls, even)
     else:
@@ -232,11 +236,16 @@ def _meat(
     clusters = int(cluster.max()) + 1
     meat, alone = np.zeros((size, size)), np.zeros(models, dtype=np.bool_)
     strong = np.zeros(clusters, dtype=np.bool_) if pulls is None else pulls > _LEVERAGE
+    even_pull = np.full(clusters, even)
+    if pulls is not None and int(strong.sum()) * size**3 > _MOST_WORK:
+        directions = np.minimum(np.bincount(cluster, minlength=clusters), models - 1)
+        even_pull[strong] = 1 / (1 - np.minimum(pulls / directions, 0.5)[strong])
+        strong[:] = False
     for rows, first, count in _chunks(cluster, clusters, max(1, _MOST_CELLS // size)):
         local = cluster[rows] - first
         found = _by_cluster(table, scores, rows, local, count)
         pulling = np.flatnonzero(strong[first : first + count])
-        found[~strong[first : first + count]] *= even
+        found *= np.where(strong, 1.0, even_pull)[first : first + count, None]
         for start in range(0, len(pulling), step := max(1, _MOST_ENTRIES // size**2)):
             own = pulling[start : start + step]
             found[own] = _corrected(table, fitted, covariates, rows, local, own, found[own])
