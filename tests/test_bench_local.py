@@ -11,7 +11,7 @@ import coupled_arena as ca
 from coupled_arena.coupling import Vocabulary, shared_tokens
 from coupled_arena.errors import ModelUnavailable
 from coupled_arena.models.local.cache import ModelCache
-from coupled_arena.models.local.common import common_tokens
+from coupled_arena.models.local.common import strangers
 from coupled_arena.models.model import Model
 from coupled_arena.studies.bench.asking import Answer, Place
 from coupled_arena.studies.bench.planning import planned
@@ -41,9 +41,8 @@ def test_tokens_are_common_by_their_bytes_and_steering_ones_are_not_counted(tmp_
     bpe = vocabulary(tmp_path / "bpe.gguf", ["Ġthe", "Ċ", "cat", "<|end|>"], control=1)
     pieces = vocabulary(tmp_path / "pieces.gguf", ["▁the", "<0x0A>", "dog", "<|end|>"], control=1, tokenizer="llama")
     other = vocabulary(tmp_path / "other.gguf", ["x", "y", "<|end|>"], control=1)
-    assert common_tokens(bpe, pieces) == common_tokens(pieces, bpe) == 2
-    assert common_tokens(bpe, bpe) == 3
-    assert common_tokens(bpe, other) == 0
+    assert strangers([bpe, pieces, other]) == [(0, 2), (1, 2)]
+    assert strangers([Model("sim/ada"), other, Model(f"{other.model}:q8_0"), bpe]) == [(1, 3), (2, 3)]
 
 
 def test_a_file_without_a_vocabulary_is_named(tmp_path: Path) -> None:
@@ -54,7 +53,7 @@ def test_a_file_without_a_vocabulary_is_named(tmp_path: Path) -> None:
     writer.write_tensors_to_file()
     writer.close()
     with pytest.raises(ModelUnavailable, match=r"bare\.gguf: tells no vocabulary"):
-        common_tokens(Model(f"local/{tmp_path / 'bare.gguf'}"), Model(f"local/{tmp_path / 'bare.gguf'}"))
+        strangers([vocabulary(tmp_path / "whole.gguf", ["x"]), Model(f"local/{tmp_path / 'bare.gguf'}")])
 
 
 def test_two_models_without_a_common_token_claim_nothing() -> None:

@@ -1,4 +1,4 @@
-"""How many tokens two local models have in common: what they can share dice on."""
+"""Which local models have no token in common, and so nothing to share dice on."""
 
 import struct
 from collections.abc import Sequence
@@ -24,30 +24,16 @@ _COUNTED = 12
 """Bytes before the items of an array: their type and their number."""
 
 
-def common_tokens(a: Model, b: Model, cache: ModelCache | None = None) -> int:
-    """Return how many tokens two local models have in common, those that add nothing to a text not counted.
-
-    Tokens are common if they stand for the same bytes (`coupling.shared_tokens`). Where there are none, the models
-    share no dice but those that end a reply, whatever their noise keys, and nothing may be called coupled. Weights are
-    not loaded: what is read is the head of their files.
-
-    Args:
-        a: a model of kind `local`.
-        b: another one.
-        cache: where model files are; None takes the user's own.
-
-    Raises:
-        ModelUnavailable: a file is not to be had, or tells no vocabulary.
-    """
-    known = cache or ModelCache()
-    first, second = (known.resolve(model.path) for model in (a, b))
-    return shared_tokens(_vocabulary(first), _vocabulary(second))
-
-
 def strangers(models: Sequence[Model], cache: ModelCache | None = None) -> list[tuple[int, int]]:
     """Return the pairs of local models, by their places among all models, that have no token in common.
 
-    Variants of one file are never strangers, and their vocabulary is not read.
+    Tokens are common if they stand for the same bytes (`coupling.shared_tokens`), those that add nothing to a text not
+    counted. Strangers share no dice but those that end a reply, whatever their noise keys, and nothing may be called
+    coupled. Weights are not loaded: what is read is the head of their files, and of variants of one file not even that.
+
+    Args:
+        models: models of any kind.
+        cache: where model files are; None takes the user's own.
 
     Raises:
         ModelUnavailable: a file is not to be had, or tells no vocabulary.
