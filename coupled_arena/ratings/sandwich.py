@@ -57,7 +57,7 @@ def sandwich(table: RatingInput, fitted: Fit, code: NDArray[np.intp], covariates
     J_g the information of cluster g: one Newton step of the jackknife over G clusters (Liang and Zeger 1986; Bell and
     McCaffrey 2002, Survey Methodology 28). It pays for the pull of a cluster on the fit it is compared with; where all
     clusters pull alike it is the plain sandwich times G / (G - 1). A cluster that pulls by less than 5 % over all
-    parameters together is taken to pull like the average; where there are too many others for their number of models, each
+    parameters together is taken to pull like the average. Where the others are too many to take out one by one, each
     is taken to pull alike in all directions that its battles have.
 
     Args:
