@@ -15,7 +15,7 @@ def result(coupling: str = "coupled") -> ca.Result:
         domains=["math"],
         questions_per_domain=1,
         schedule=ca.RoundRobin(),
-        coupling=coupling,  # type: ignore[arg-type]
+        coupling=coupling,
     ).run()
 
 
