@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coupled_arena.analysis.labels import MISSING, Codes, coded, grouped, wrong
+from coupled_arena.analysis.levels import require_level
 from coupled_arena.ratings.student import t_quantile
 
 Floats = NDArray[np.float64]
@@ -84,7 +85,8 @@ def kappa(
             other in any way.
 
     Raises:
-        ConfigurationError: lengths differ, a label is none of the categories, or there are weights without categories.
+        ConfigurationError: lengths differ, a label is none of the categories, there are weights without categories, or
+            the level is out of range.
 
     Example:
         >>> human = ["A", "tie", "B", "B", "A", "tie", "B", "A"]
@@ -95,6 +97,7 @@ def kappa(
         >>> kappa(["A", "A"], ["A", "A"]).reason
         'all labels are one and the same: chance alone agrees on every item'
     """
+    require_level("kappa", level)
     if weights is not None and categories is None:
         raise wrong("kappa", "categories", "must be given with weights: their order says which are neighbours")
     known, (first, second) = coded("kappa", [a, b], categories)
@@ -141,13 +144,14 @@ def percent_agreement(
         cluster: as for `kappa`.
 
     Raises:
-        ConfigurationError: lengths differ, or a label is none of the categories.
+        ConfigurationError: lengths differ, a label is none of the categories, or the level is out of range.
 
     Example:
         >>> human, judge = ["A", "tie", "B", "B"], ["A", "A", "B", "A"]
         >>> percent_agreement(judge, human).value, percent_agreement(judge, human, without=["tie"]).items
         (0.5, 3)
     """
+    require_level("percent_agreement", level)
     known, (first, second) = coded("percent_agreement", [a, b], categories)
     left_out = [MISSING, *(place for place, label in enumerate(known) if label in without)]
     both = ~np.isin(first, left_out) & ~np.isin(second, left_out)

@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from coupled_arena.analysis.levels import level_problems
 from coupled_arena.analysis.moments import Floats
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.ratings.student import t_quantile
@@ -150,8 +151,7 @@ def _check(tables: list[Floats], level: float) -> None:
         problems.append(Problem("contest", "scores", message))
     elif tables[0].shape[1] < 2:
         problems.append(Problem("contest", "scores", "own dice are other replicates: needs two of each question"))
-    if not 0 < level < 1:
-        problems.append(Problem("contest", "level", f"needs a coverage between 0 and 1, not {level}"))
+    problems += level_problems("contest", level)
     if problems:
         raise ConfigurationError(problems)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from coupled_arena.analysis.levels import require_level
 from coupled_arena.ratings.student import t_quantile
 
 
@@ -30,11 +31,15 @@ def mean_score(scores: ArrayLike, *, level: float = 0.95) -> Mean:
         scores: from 0 to 1, shape (questions, replicates); NaN where there is none.
         level: coverage of the interval, between 0 and 1.
 
+    Raises:
+        ConfigurationError: the level is out of range.
+
     Example:
         >>> found = mean_score([[1, 1], [0, 1], [1, 1], [0, 0], [1, 0]])
         >>> f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
         '0.60 [0.08, 1.00]'
     """
+    require_level("mean_score", level)
     array = np.asarray(scores, dtype=np.float64)
     known = array[~np.isnan(array).all(axis=1)]
     number = len(known)

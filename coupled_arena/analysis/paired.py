@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from coupled_arena.analysis.levels import level_problems
 from coupled_arena.analysis.moments import Floats, Moments, bootstrap_interval, resampled
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.ratings.student import t_quantile
@@ -157,8 +158,7 @@ def checked(a: ArrayLike, b: ArrayLike, level: float, resamples: int) -> tuple[F
         problems.append(Problem("paired", "a, b", message))
     if np.isinf(first).any() or np.isinf(second).any():
         problems.append(Problem("paired", "a, b", "an infinite score has no mean; leave it out as NaN"))
-    if not 0 < level < 1:
-        problems.append(Problem("paired", "level", f"needs a coverage between 0 and 1, not {level}"))
+    problems += level_problems("paired", level)
     if resamples < FEWEST_RESAMPLES:
         problems.append(Problem("paired", "resamples", f"needs at least {FEWEST_RESAMPLES}, not {resamples}"))
     if problems:

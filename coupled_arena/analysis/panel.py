@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from coupled_arena.analysis.agreement import Agreement, beyond_chance
 from coupled_arena.analysis.labels import Codes, coded, grouped, wrong
+from coupled_arena.analysis.levels import require_level
 
 Counts = NDArray[np.float64]
 
@@ -33,14 +34,15 @@ def fleiss_kappa(
         cluster: as for `kappa`.
 
     Raises:
-        ConfigurationError: there are fewer than two raters, a label is missing or none of the categories, or lengths
-            differ.
+        ConfigurationError: there are fewer than two raters, a label is missing or none of the categories, lengths
+            differ, or the level is out of range.
 
     Example:
         >>> panel = [["A", "B", "A", "B"], ["A", "B", "B", "B"], ["A", "B", "A", "A"]]
         >>> round(fleiss_kappa(panel).value, 3)
         0.333
     """
+    require_level("fleiss_kappa", level)
     known, counts, groups = _counted("fleiss_kappa", raters, categories, cluster, fewest=len(raters))
     return _among(known, counts, groups, len(raters), level, own=0)
 
@@ -65,13 +67,15 @@ def krippendorff_alpha(
         cluster: as for `kappa`.
 
     Raises:
-        ConfigurationError: there are fewer than two raters, lengths differ, or a label is none of the categories.
+        ConfigurationError: there are fewer than two raters, lengths differ, a label is none of the categories, or the
+            level is out of range.
 
     Example:
         >>> panel = [["A", "B", "A", None], ["A", "B", "B", "B"], ["A", None, "A", "B"]]
         >>> round(krippendorff_alpha(panel).value, 3)
         0.64
     """
+    require_level("krippendorff_alpha", level)
     known, counts, groups = _counted("krippendorff_alpha", raters, categories, cluster, fewest=0)
     return _among(known, counts, groups, len(raters), level, own=1)
 
