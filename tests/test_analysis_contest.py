@@ -38,13 +38,13 @@ def test_shared_dice_order_the_three_models_of_the_paper_by_accuracy_and_own_dic
     assert found.coupled.averages.argsort().tolist() == [1, 2, 0]
     assert found.independent.averages.argsort().tolist() == [0, 1, 2]
     assert found.differ
-    assert [(turn.a, turn.b) for turn in found.turns if turn.resolved] == [("m1", "m3")]
+    assert [(change.a, change.b) for change in found.changes if change.resolved] == [("m1", "m3")]
     assert found.coupled.ranks == ((1, 1), (3, 3), (2, 2))
 
 
 def test_two_prompts_are_too_few_to_say_that_the_order_changes() -> None:
     found = three_models(1)
-    assert any(turn.turned for turn in found.turns) and not found.differ
+    assert any(change.turned for change in found.changes) and not found.differ
     assert found.independent.ranks == ((1, 3),) * 3
 
 
@@ -86,7 +86,7 @@ def test_a_question_without_scores_is_left_out_and_counted(seed: int) -> None:
     found, other = contest(scores), contest(longer)
     assert (other.questions, other.dropped) == (9, 1)
     assert other.coupled.averages == pytest.approx(found.coupled.averages)
-    assert other.turns == found.turns
+    assert other.changes == found.changes
 
 
 def test_graded_scores_win_by_being_higher() -> None:

@@ -38,7 +38,7 @@ class WinTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Change:
     """How the order of two models changes with the dice."""
 
     a: str
@@ -72,7 +72,7 @@ class Contest:
     """With shared dice: replicate r beside replicate r."""
     independent: WinTable
     """With own dice: replicate r beside every other replicate of the same question."""
-    turns: tuple[Turn, ...]
+    changes: tuple[Change, ...]
     """Every pair of models, in the order of the names."""
     questions: int
     """Questions on which every pair of models can be compared in both modes."""
@@ -88,7 +88,7 @@ class Contest:
         A pair counts only if each mode alone resolves its order, so the chance of a false answer is at most
         `1 - level` whichever of the two orders is the same in truth.
         """
-        return any(turn.resolved for turn in self.turns)
+        return any(change.resolved for change in self.changes)
 
 
 def contest(scores: Mapping[str, ArrayLike], *, level: float = 0.95) -> Contest:
@@ -100,7 +100,8 @@ def contest(scores: Mapping[str, ArrayLike], *, level: float = 0.95) -> Contest:
         level: coverage of the intervals, between 0 and 1.
 
     Raises:
-        ConfigurationError: fewer than two models, replicates or questions with scores, or shapes that do not fit.
+        ConfigurationError: fewer than two models, replicates or questions with scores, shapes that do not fit, or the
+            level is out of range.
 
     Example:
         >>> dice = (np.arange(100) + 0.5) / 100
@@ -113,20 +114,7 @@ def contest(scores: Mapping[str, ArrayLike], *, level: float = 0.95) -> Contest:
     tables = [np.asarray(scores[name], dtype=np.float64) for name in names]
     _check(tables, level)
     k, questions = len(names), len(tables[0])
-    # Wins and ties of every question, with shared and with own dice.
-    won, tied = np.zeros((2, questions, k, k)), np.ones((2, questions, k, k))
-    same = np.eye(tables[0].shape[1], dtype=np.bool_)
-    for first, second in combinations(range(k), 2):
-        a, b = tables[first][:, :, None], tables[second][:, None, :]
-        present = ~(np.isnan(a) | np.isnan(b))
-        for mode, taken in enumerate((present & same, present & ~same)):
-            number = taken.sum(axis=(1, 2))
-            counts = [(relation & taken).sum(axis=(1, 2)) for relation in (a > b, a < b, a == b)]
-            above, below, equal = (
-                np.divide(count, number, out=np.full(questions, np.nan), where=number > 0) for count in counts
-            )
-            won[mode, :, first, second], won[mode, :, second, first] = above, below
-            tied[mode, :, first, second] = tied[mode, :, second, first] = equal
+    won, tied = _met(tables)
     kept = ~np.isnan(won).any(axis=(0, 2, 3))
     number = int(kept.sum())
     if number < 2:
@@ -136,11 +124,11 @@ def contest(scores: Mapping[str, ArrayLike], *, level: float = 0.95) -> Contest:
     averages = won.sum(axis=3) / (k - 1)
     one, all_pairs = (t_quantile(1 - (1 - level) / 2 / share, number - 1) for share in (1, k * (k - 1) / 2))
     shared, own = (_table(won[mode], tied[mode], averages[mode], one, all_pairs) for mode in range(2))
-    turns = tuple(
-        _turn(names[first], names[second], averages[:, :, first] - averages[:, :, second], all_pairs)
+    changes = tuple(
+        _change(names[first], names[second], averages[:, :, first] - averages[:, :, second], all_pairs)
         for first, second in combinations(range(k), 2)
     )
-    return Contest(names, shared, own, turns, number, questions - number, level)
+    return Contest(names, shared, own, changes, number, questions - number, level)
 
 
 def _check(tables: list[Floats], level: float) -> None:
@@ -156,9 +144,31 @@ def _check(tables: list[Floats], level: float) -> None:
         raise ConfigurationError(problems)
 
 
+def _met(tables: list[Floats]) -> tuple[Floats, Floats]:
+    """Return shares of wins and of ties of every question, with shared and with own dice.
+
+    Each is of shape (2, questions, k, k), NaN where a pair has no replicates to compare.
+    """
+    k, questions = len(tables), len(tables[0])
+    won, tied = np.zeros((2, questions, k, k)), np.ones((2, questions, k, k))
+    same = np.eye(tables[0].shape[1], dtype=np.bool_)
+    for first, second in combinations(range(k), 2):
+        a, b = tables[first][:, :, None], tables[second][:, None, :]
+        present = ~(np.isnan(a) | np.isnan(b))
+        for mode, taken in enumerate((present & same, present & ~same)):
+            number = taken.sum(axis=(1, 2))
+            counts = [(relation & taken).sum(axis=(1, 2)) for relation in (a > b, a < b, a == b)]
+            above, below, equal = (
+                np.divide(count, number, out=np.full(questions, np.nan), where=number > 0) for count in counts
+            )
+            won[mode, :, first, second], won[mode, :, second, first] = above, below
+            tied[mode, :, first, second] = tied[mode, :, second, first] = equal
+    return won, tied
+
+
 def _table(won: Floats, tied: Floats, averages: Floats, one: float, all_pairs: float) -> WinTable:
-    mean, reach = _mean(averages, one)
-    apart, far = _mean(averages[:, :, None] - averages[:, None, :], all_pairs)
+    mean, reach = _mean_and_reach(averages, one)
+    apart, far = _mean_and_reach(averages[:, :, None] - averages[:, None, :], all_pairs)
     better = apart > far
     np.fill_diagonal(better, False)
     ranks = tuple(
@@ -168,14 +178,14 @@ def _table(won: Floats, tied: Floats, averages: Floats, one: float, all_pairs: f
     return WinTable(won.mean(axis=0), tied.mean(axis=0), mean, mean - reach, mean + reach, ranks)
 
 
-def _turn(a: str, b: str, apart: Floats, quantile: float) -> Turn:
+def _change(a: str, b: str, apart: Floats, quantile: float) -> Change:
     """Compare the two modes by the differences of every question, shape (modes, questions)."""
-    (coupled, independent), (one, other) = (side.tolist() for side in _mean(apart.T, quantile))
-    change, reach = (float(side) for side in _mean(apart[0] - apart[1], quantile))
+    (coupled, independent), (one, other) = (side.tolist() for side in _mean_and_reach(apart.T, quantile))
+    change, reach = (float(side) for side in _mean_and_reach(apart[0] - apart[1], quantile))
     resolved = abs(coupled) > one and abs(independent) > other and coupled * independent < 0
-    return Turn(a, b, coupled, independent, change - reach, change + reach, resolved)
+    return Change(a, b, coupled, independent, change - reach, change + reach, resolved)
 
 
-def _mean(values: Floats, quantile: float) -> tuple[Floats, Floats]:
-    """Return the mean over the questions, the first axis, and how far its interval reaches."""
+def _mean_and_reach(values: Floats, quantile: float) -> tuple[Floats, Floats]:
+    """Return the mean over the questions, the first axis, and half the width of its interval."""
     return values.mean(axis=0), quantile * values.std(axis=0, ddof=1) / np.sqrt(len(values))

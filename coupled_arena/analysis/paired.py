@@ -60,7 +60,7 @@ class Paired:
     """The share of prediction noise alone that shared dice take away: `saved` with the variance within questions."""
     questions: int
     """Questions with at least one replicate that both models have a score for."""
-    repeats: int
+    replicates: int
     """Replicates of a question, those without a score included."""
     dropped: int
     """Replicates left out because a score was missing."""
@@ -141,7 +141,7 @@ def paired(
         saved_high=ends[1] if ends else None,
         saved_within=_share(covariance, within, moments.floor),
         questions=questions,
-        repeats=first.shape[1],
+        replicates=first.shape[1],
         dropped=int((np.isnan(first) | np.isnan(second)).sum()),
         level=level,
         shared=shared,
