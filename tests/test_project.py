@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import coupled_arena
+import coupled_arena.analysis
 from tests.guard import sitecustomize as guard
 
 ROOT = Path(__file__).parent.parent
@@ -144,6 +145,12 @@ class TestThePublicNames:
         code = " ".join(re.findall(r"```.*?```|`[^`\n]+`", text, re.DOTALL))
         words = set(re.findall(r"\w+", code))
         assert [name for name in coupled_arena.__all__ if name not in words] == []
+
+    def test_of_the_analysis_are_sorted_and_its_functions_in_the_documentation(self) -> None:
+        names = coupled_arena.analysis.__all__
+        assert names == sorted(names)
+        text = "\n".join((ROOT / "docs" / page).read_text("utf-8") for page in ("agreement.md", "paired-statistics.md"))
+        assert [name for name in names if name.islower() and f"`{name}`" not in text] == []
 
     def test_include_the_version_of_the_project(self) -> None:
         project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
