@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from coupled_arena.analysis.bootstrap import bootstrap_interval, resampled
 from coupled_arena.analysis.levels import level_problems
-from coupled_arena.analysis.moments import Floats, Moments, bootstrap_interval, resampled
+from coupled_arena.analysis.moments import Floats, Moments, total_variance
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.ratings.student import t_quantile
 
@@ -85,7 +86,7 @@ def paired(
 
     The interval of the difference is that of the questions' mean differences with Student's quantile: the replicates of
     a question may depend on each other in any way. What was saved has bias-corrected percentiles of a bootstrap
-    over questions, taken further out the fewer they are (`moments.bootstrap_interval`).
+    over questions, taken further out the fewer they are (`bootstrap.bootstrap_interval`).
 
     Args:
         a: scores of one model, shape (questions, replicates); NaN where there is none.
@@ -177,15 +178,11 @@ def _saved_interval(
     moments: Moments, saved: float, level: float, resamples: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Return the ends of the bootstrap interval of `saved`."""
-    # Turned so that a beats b, the resamples do not depend on which of the two is called a.
-    turned = moments.mean if moments.mean.sum() >= 0 else -moments.mean
-    rows = np.column_stack([turned, turned**2, moments.rest, moments.covariance])
-    distinct, counts = resampled(rows, resamples, rng)
-    questions = len(rows)
-    mean, square, rest, covariance = (counts @ distinct / questions).T
-    # Drawn from G questions, a resample's spread falls short twice: as any sample's, and as theirs.
-    variance = (square - mean**2) * (questions / (questions - 1)) ** 2 + rest
-    independent = variance + 2 * covariance
+    questions = len(moments.mean)
+    distinct, counts = resampled(np.column_stack([moments.summands, moments.covariance]), resamples, rng)
+    means = counts @ distinct / questions
+    covariance = means[:, 3]
+    independent = total_variance(means[:, :3], questions, redrawn=True) + 2 * covariance
     varied = independent > moments.floor
     shares = 2 * covariance[varied] / independent[varied]
     return bootstrap_interval(shares, saved, level, questions)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coupled_arena.analysis.moments import Floats, Moments, bootstrap_interval, resampled
+from coupled_arena.analysis.bootstrap import bootstrap_interval, resampled
+from coupled_arena.analysis.moments import Floats, Moments, total_variance
 from coupled_arena.analysis.paired import RESAMPLES, checked
 from coupled_arena.errors import ConfigurationError, Problem
 
@@ -64,26 +65,18 @@ def two_runs(
     questions = int(kept.sum())
     if questions < 2:
         return TwoRuns(None, None, None, questions)
-    columns, floor = [], 0.0
-    for a, b in runs:
-        moments = Moments.of(a[kept], b[kept], shared=True)
-        turned = moments.mean if moments.mean.sum() >= 0 else -moments.mean
-        floor = moments.floor
-        columns += [turned, turned**2, moments.rest]
-    rows = np.column_stack(columns)
-    unbiased = questions / (questions - 1)
-    saved = _saved(rows.mean(axis=0)[None], unbiased, floor)
+    moments = [Moments.of(a[kept], b[kept], shared=True) for a, b in runs]
+    rows, floor = np.hstack([run.summands for run in moments]), moments[1].floor
+    saved = _saved(rows.mean(axis=0)[None], questions, floor)
     if not len(saved):
         return TwoRuns(None, None, None, questions)
     distinct, counts = resampled(rows, resamples, np.random.default_rng(seed))
-    # Drawn from G questions, a resample's spread falls short twice: as any sample's, and as theirs.
-    draws = _saved(counts @ distinct / questions, unbiased**2, floor)
+    draws = _saved(counts @ distinct / questions, questions, floor, redrawn=True)
     return TwoRuns(float(saved[0]), *bootstrap_interval(draws, float(saved[0]), level, questions), questions)
 
 
-def _saved(means: Floats, unbiased: float, floor: float) -> Floats:
-    """Return `1 - V_c / V_i` for each row of means that has a variance of the second run."""
-    coupled = (means[:, 1] - means[:, 0] ** 2) * unbiased + means[:, 2]
-    independent = (means[:, 4] - means[:, 3] ** 2) * unbiased + means[:, 5]
+def _saved(means: Floats, questions: int, floor: float, *, redrawn: bool = False) -> Floats:
+    """Return `1 - V_c / V_i` for each row of means of both runs' summands in which the second run varies."""
+    coupled, independent = (total_variance(run, questions, redrawn=redrawn) for run in (means[:, :3], means[:, 3:]))
     varied = independent > floor
     return 1 - coupled[varied] / independent[varied]
