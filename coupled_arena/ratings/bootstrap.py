@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from coupled_arena.errors import RatingError
 from coupled_arena.ratings.result import MEAN, POINTS, Ratings
 from coupled_arena.ratings.table import RatingInput
+from coupled_arena.ratings.tally import added
 
 _MOST_CELLS = 1 << 22
 """Cells of replicates x models x models, or replicates x kinds of clusters, held at a time: 32 MiB."""
@@ -23,7 +24,13 @@ _NEAR = 1e-8
 _LONGEST = 2.0
 """Most a strength moves in one step, in log odds."""
 
-_FEW_KINDS = 4
+_STRONGEST = 300.0
+"""Log strengths stay within this, or their odds could not be added; a fit that needs more of them does not converge."""
+
+_MOST_NEAR = 1 << 15
+"""Numbers worked on at a time, 256 KiB: they stay in the processor's cache."""
+
+_FEW_KINDS = 10
 """So many times more clusters than kinds of them, and kinds are counted out instead of clusters drawn one by one."""
 
 Floats = NDArray[np.float64]
@@ -65,7 +72,7 @@ def bootstrap(battles: RatingInput, ratings: Ratings, *, replicates: int = 1000,
 
     Every replicate draws as many clusters as there are, adds up their wins and refits from the ratings on, many
     replicates at once: by steps with one curvature for all, and by Newton's where those do not shrink. Clusters of one
-    and the same battle are interchangeable, and how many of each kind are drawn is multinomial, which makes a million
+    pair with equal wins are interchangeable, and how many of each kind are drawn is multinomial, which makes a million
     single battles as cheap as their distinct outcomes.
 
     The closed-form intervals of `rate` say the same in large samples; use this where a model has fewer than about 50
@@ -112,14 +119,14 @@ def bootstrap(battles: RatingInput, ratings: Ratings, *, replicates: int = 1000,
     kept = draws[~lost]
     rated = [bool(len(kept)) and bool(np.isfinite(kept[:, model]).all()) for model in range(size)]
     tail = (1 - ratings.level) / 2
-    ends = [(_end(kept[:, m], replicates, tail), _end(-kept[:, m], replicates, tail)) for m in range(size)]
+    lows, highs = _ends(kept, replicates, tail), _ends(-kept, replicates, tail)
     return Bootstrap(
         names=battles.names,
         draws=draws,
         lost=int(lost.sum()),
         se=tuple(float(kept[:, m].std(ddof=1)) if rated[m] and len(kept) > 1 else None for m in range(size)),
-        low=tuple(ends[m][0] if rated[m] else None for m in range(size)),
-        high=tuple(None if (end := ends[m][1]) is None or not rated[m] else -end for m in range(size)),
+        low=tuple(lows[m] if rated[m] and lows is not None else None for m in range(size)),
+        high=tuple(-highs[m] if rated[m] and highs is not None else None for m in range(size)),
         level=ratings.level,
     )
 
@@ -137,61 +144,106 @@ def _check(battles: RatingInput, ratings: Ratings, replicates: int) -> None:
         raise RatingError("the bootstrap refits no covariates; rate without them")
 
 
-def _end(values: Floats, replicates: int, tail: float) -> float | None:
-    """Return the lower end of a percentile interval, lost replicates lying below it."""
+def _ends(values: Floats, replicates: int, tail: float) -> list[float] | None:
+    """Return the lower ends of the columns' intervals, None where lost replicates, which lie below, open them."""
     place = tail * (replicates - 1) - (replicates - len(values))
     if place < 0:
         return None
-    return float(np.quantile(values, place / max(1, len(values) - 1)))
+    ends: list[float] = np.quantile(values, place / max(1, len(values) - 1), axis=0).tolist()
+    return ends
 
 
 def _redrawn(battles: RatingInput, replicates: int, generator: np.random.Generator) -> Iterator[Floats]:
     """Yield the wins of redrawn tables, shape (some replicates, models, models), until there are enough."""
     size = len(battles.names)
-    kind, count = _kinds(battles)
-    # Of interchangeable clusters one is kept, to be taken as often as any of them is drawn.
-    first = np.zeros(len(count), dtype=np.intp)
-    first[kind[::-1]] = np.arange(len(battles))[::-1]
-    kept = (count[kind] == 1) | (first[kind] == np.arange(len(battles)))
-    a, b, score, weight = (column[kept] for column in (battles.a, battles.b, battles.score, battles.weight))
-    where = np.concatenate([kind[kept], kind[kept]])
-    cell = np.concatenate([a * size + b, b * size + a])
-    wins = np.concatenate([weight * score, weight * (1 - score)])
+    kinds = _Kinds.of(battles)
+    edges = np.flatnonzero(np.diff(kinds.pair, prepend=-1))
+    lower, upper = np.divmod(kinds.pair[edges], size)
     dense = None
-    if len(count) * size**2 <= _MOST_DENSE:
-        at = where * (size * size) + cell
-        dense = np.bincount(at, wins, len(count) * size**2).reshape(len(count), size**2)
-    part = max(1, _MOST_CELLS // max(size * size, len(count)))
+    if len(kinds.count) * len(edges) <= _MOST_DENSE:
+        at = kinds.kind * len(edges) + np.repeat(np.arange(len(edges)), np.diff(edges, append=len(kinds.pair)))
+        shape = (len(kinds.count), len(edges))
+        dense = [added(at, wins, shape[0] * shape[1]).reshape(shape) for wins in (kinds.won, kinds.lost)]
+    part = max(1, _MOST_CELLS // max(size * size, len(kinds.count)))
     for begin in range(0, replicates, part):
-        drawn = _draw(count, min(part, replicates - begin), generator)
+        drawn = _draw(kinds.count, min(part, replicates - begin), generator)
+        found = np.zeros((len(drawn), size, size))
         if dense is not None:
-            found = drawn.astype(np.float64) @ dense
+            times = drawn.astype(np.float64)
+            found[:, lower, upper], found[:, upper, lower] = times @ dense[0], times @ dense[1]
         else:
-            found = np.stack([np.bincount(cell, row[where] * wins, size * size).astype(np.float64) for row in drawn])
-        yield found.reshape(-1, size, size)
+            for wins, row in zip(found, drawn, strict=True):
+                taken = row[kinds.kind]
+                wins[lower, upper] = np.add.reduceat(taken * kinds.won, edges)
+                wins[upper, lower] = np.add.reduceat(taken * kinds.lost, edges)
+        yield found
 
 
-def _kinds(battles: RatingInput) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the kind of every battle's cluster and how many clusters there are of each kind.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kinds:
+    """Clusters that say the same, and what they say: one entry for each pair of models in a kind, or more of them."""
 
-    Clusters of one battle are of one kind where models, score and weight agree; any other is of a kind of its own.
-    """
-    alone = np.bincount(battles.cluster)[battles.cluster] == 1
-    size = len(battles.names)
-    weight = 0 if np.ptp(battles.weight) == 0 else np.unique(battles.weight, return_inverse=True)[1]
-    outcome = (2 * np.where(battles.a < battles.b, battles.score, 1 - battles.score)).astype(np.intp)
-    lower, upper = np.minimum(battles.a, battles.b), np.maximum(battles.a, battles.b)
-    alike = ((weight * 3 + outcome) * size + lower) * size + upper
-    code = np.where(alone, alike, alike.max() + 1 + battles.cluster)
-    if code.max() < _MOST_DENSE:
-        rows = np.bincount(code)
-        kind = (np.cumsum(rows > 0) - 1)[code]
-        rows = rows[rows > 0]
-    else:
-        _, kind, rows = np.unique(code, return_inverse=True, return_counts=True)
-    count = np.ones(len(rows), dtype=np.intp)
-    count[kind[alone]] = rows[kind[alone]]
-    return kind, count
+    count: NDArray[np.intp]
+    """How many clusters are of each kind, shape (kinds,)."""
+    kind: NDArray[np.intp]
+    """Kind of every entry, shape (entries,)."""
+    pair: NDArray[np.intp]
+    """`lower * models + upper` with the codes of its models, ascending, shape (entries,)."""
+    won: Floats
+    """Weight of the lower code's wins, shape (entries,)."""
+    lost: Floats
+    """Weight of its losses, shape (entries,)."""
+
+    @classmethod
+    def of(cls, battles: RatingInput) -> "_Kinds":
+        """Return the kinds: clusters of one pair are alike where their wins are; any other is of a kind of its own."""
+        size, swapped = len(battles.names), battles.a > battles.b
+        pair = np.where(swapped, battles.b * size + battles.a, battles.a * size + battles.b)
+        won = np.where(swapped, 1 - battles.score, battles.score) * battles.weight
+        lost = battles.weight - won
+        cluster = _packed(battles.cluster)
+        clusters = int(cluster.max()) + 1
+        some = np.zeros(clusters, dtype=np.intp)
+        some[cluster] = np.arange(len(battles))
+        of_one = np.ones(clusters, dtype=np.bool_)
+        of_one[cluster[pair[some][cluster] != pair]] = False
+        one, all_won, all_lost = np.flatnonzero(of_one), added(cluster, won), added(cluster, lost)
+        alike = pair[some[one]]
+        for column in (all_won[one], all_lost[one]):
+            code = _coded(column)
+            alike = _packed(alike * (int(code.max(initial=0)) + 1) + code)
+        shared = int(alike.max(initial=-1)) + 1
+        kind = np.zeros(clusters, dtype=np.intp)
+        kind[one], kind[~of_one] = alike, shared + np.arange(clusters - len(one))
+        first = np.zeros(shared, dtype=np.intp)
+        first[alike] = one
+        rows = np.flatnonzero(~of_one[cluster])
+        pairs = np.concatenate([pair[some[first]], pair[rows]])
+        order = np.argsort(pairs.astype(np.min_scalar_type(size * size)), kind="stable")
+        return cls(
+            count=np.bincount(kind),
+            kind=np.concatenate([np.arange(shared), kind[cluster[rows]]])[order],
+            pair=pairs[order],
+            won=np.concatenate([all_won[first], won[rows]])[order],
+            lost=np.concatenate([all_lost[first], lost[rows]])[order],
+        )
+
+
+def _coded(values: Floats) -> NDArray[np.intp]:
+    """Return codes of numbers of at least 0, equal where the numbers are."""
+    double = 2 * values
+    if double.max(initial=0) <= len(values) and (double == np.floor(double)).all():
+        # Unweighted wins are halves: their codes need no sorting.
+        return double.astype(np.intp)
+    return np.unique(values, return_inverse=True)[1]
+
+
+def _packed(code: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the codes numbered from 0 without gaps, in their order."""
+    if code.max(initial=0) >= _MOST_DENSE:
+        return np.unique(code, return_inverse=True)[1]
+    present = np.bincount(code) > 0
+    return code if present.all() else (np.cumsum(present) - 1)[code]
 
 
 def _draw(count: NDArray[np.intp], replicates: int, generator: np.random.Generator) -> NDArray[np.int64]:
@@ -206,27 +258,31 @@ def _draw(count: NDArray[np.intp], replicates: int, generator: np.random.Generat
 
 def _refit(wins: Floats, start: Floats, virtual_ties: float) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the strengths of every table, shape (replicates, models), and which tables have none."""
-    met = wins + wins.transpose(0, 2, 1)
+    met, won = wins + wins.transpose(0, 2, 1), wins.sum(axis=2)
     failed = np.zeros(len(wins), dtype=np.bool_) if virtual_ties else ~_connected(wins > 0)
-    strength = np.tile(start - start.mean(), (len(wins), 1))
+    strength = np.tile(np.clip(start - start.mean(), -_STRONGEST, _STRONGEST), (len(wins), 1))
     moving = np.flatnonzero(~failed)
     if not len(moving):
         return strength, failed
-    bread = np.linalg.inv(_slopes(met[moving].mean(axis=0)[None], strength[:1], virtual_ties)[2][0])
+    bread = np.linalg.inv(_information(met[moving].mean(axis=0)[None], strength[:1], virtual_ties)[0])
     for newton in (False, True):
         last = np.full(len(wins), np.inf)
         ready = moving
         for _ in range(_MOST_STEPS):
             if not len(ready):
                 break
-            chance, share, information = _slopes(met[ready], strength[ready], virtual_ties, curved=newton)
-            gradient = (wins[ready] - met[ready] * chance).sum(axis=2) + virtual_ties * (0.5 - share)
+            own = strength[ready]
+            between = met if len(ready) == len(met) else met[ready]
+            gradient = won[ready] - _expected_wins(between, own) - virtual_ties * np.tanh(own / 2) / 2
             gradient -= gradient.mean(axis=1, keepdims=True)
-            step = np.linalg.solve(information, gradient[:, :, None])[:, :, 0] if newton else gradient @ bread
+            if newton:
+                step = np.linalg.solve(_information(between, own, virtual_ties), gradient[:, :, None])[:, :, 0]
+            else:
+                step = gradient @ bread
             step -= step.mean(axis=1, keepdims=True)
             longest = np.abs(step).max(axis=1)
             step *= np.minimum(1, _LONGEST / np.maximum(longest, _NEAR))[:, None]
-            strength[ready] += step
+            strength[ready] = np.clip(own + step, -_STRONGEST, _STRONGEST)
             # Steps that do not shrink need the curvature of their own place.
             going = (longest > _NEAR) & (newton | (longest < last[ready]))
             moving = np.setdiff1d(moving, ready[longest <= _NEAR])
@@ -236,21 +292,29 @@ def _refit(wins: Floats, start: Floats, virtual_ties: float) -> tuple[Floats, ND
     return strength, failed
 
 
-def _slopes(
-    met: Floats, strength: Floats, virtual_ties: float, *, curved: bool = True
-) -> tuple[Floats, Floats, Floats]:
-    """Return chances to win, those against a model at the mean, and, if asked for, the negative second derivative."""
+def _expected_wins(met: Floats, strength: Floats) -> Floats:
+    """Return the wins that each model should have, shape (replicates, models)."""
+    odds, found = np.exp(strength), np.empty_like(strength)
+    for begin in range(0, len(met), part := max(1, _MOST_NEAR // strength.shape[1] ** 2)):
+        own = odds[begin : begin + part]
+        shares = own[:, :, None] + own[:, None, :]
+        np.divide(met[begin : begin + part], shares, out=shares)
+        found[begin : begin + part] = shares.sum(axis=2)
+    found *= odds
+    return found
+
+
+def _information(met: Floats, strength: Floats, virtual_ties: float) -> Floats:
+    """Return the negative second derivative, shape (replicates, models, models)."""
     size = strength.shape[1]
-    chance = np.exp(-np.logaddexp(0, strength[:, None, :] - strength[:, :, None]))
-    share = np.exp(-np.logaddexp(0, -strength))
-    if not curved:
-        return chance, share, np.empty(0)
-    curvature = met * chance * (1 - chance)
-    diagonal = curvature.sum(axis=2) + virtual_ties * share * (1 - share)
+    behind = np.exp(-np.abs(strength[:, :, None] - strength[:, None, :]))
+    own = np.exp(-np.abs(strength))
+    curvature = met * behind / (1 + behind) ** 2
+    diagonal = curvature.sum(axis=2) + virtual_ties * own / (1 + own) ** 2
     # The common shift of all strengths changes nothing; the last term holds it at 0.
     information = diagonal.mean(axis=1)[:, None, None] / size - curvature
     information[:, np.arange(size), np.arange(size)] += diagonal
-    return chance, share, information
+    return np.asarray(information)
 
 
 def _connected(won: NDArray[np.bool_]) -> NDArray[np.bool_]:
