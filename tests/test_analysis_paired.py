@@ -163,6 +163,14 @@ def test_what_cannot_be_compared_is_refused_by_name(changed: dict[str, object], 
         paired(**{"a": [[1, 0]], "b": [[1, 1]], **changed})  # type: ignore[arg-type]
 
 
+def test_two_runs_are_refused_in_their_own_name() -> None:
+    pair = ([[1, 0]], [[1, 1]])
+    with pytest.raises(ConfigurationError, match="two_runs: resamples"):
+        two_runs(pair, pair, resamples=9)
+    with pytest.raises(ConfigurationError, match="two_runs: independent: need the same questions in both runs"):
+        two_runs(pair, ([[1, 0]] * 2, [[1, 1]] * 2))
+
+
 @given(scores())
 def test_two_equal_runs_saved_nothing(pair: tuple[Floats, Floats]) -> None:
     found = two_runs(pair, pair, resamples=100)

@@ -106,7 +106,7 @@ def paired(
         >>> f"{found.difference:.4f} [{found.low:.3f}, {found.high:.3f}]", f"saved {found.saved:.0%}"
         ('0.1875 [-0.011, 0.386]', 'saved 65%')
     """
-    first, second = checked(a, b, level, resamples)
+    first, second = checked("paired", a, b, level, resamples)
     moments = Moments.of(first, second, shared=shared)
     questions = len(moments.mean)
     difference = float(moments.mean.mean()) if questions else None
@@ -150,18 +150,21 @@ def paired(
     )
 
 
-def checked(a: ArrayLike, b: ArrayLike, level: float, resamples: int) -> tuple[Floats, Floats]:
-    """Return scores as arrays, or raise `ConfigurationError` with all that is wrong with them or the settings."""
+def checked(where: str, a: ArrayLike, b: ArrayLike, level: float, resamples: int) -> tuple[Floats, Floats]:
+    """Return scores as arrays, or raise `ConfigurationError` with all that is wrong with them or the settings.
+
+    Problems name the function that was called, `where`, as their place.
+    """
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     problems = []
     if first.ndim != 2 or first.shape != second.shape:
         message = f"need one shape (questions, replicates) for both, not {first.shape} and {second.shape}"
-        problems.append(Problem("paired", "a, b", message))
+        problems.append(Problem(where, "a, b", message))
     if np.isinf(first).any() or np.isinf(second).any():
-        problems.append(Problem("paired", "a, b", "an infinite score has no mean; leave it out as NaN"))
-    problems += level_problems("paired", level)
+        problems.append(Problem(where, "a, b", "an infinite score has no mean; leave it out as NaN"))
+    problems += level_problems(where, level)
     if resamples < FEWEST_RESAMPLES:
-        problems.append(Problem("paired", "resamples", f"needs at least {FEWEST_RESAMPLES}, not {resamples}"))
+        problems.append(Problem(where, "resamples", f"needs at least {FEWEST_RESAMPLES}, not {resamples}"))
     if problems:
         raise ConfigurationError(problems)
     return first, second

@@ -56,7 +56,7 @@ def two_runs(
         >>> f"{two_runs((a, b), (a, c)).saved:.2f}"
         '0.69'
     """
-    runs = [checked(*run, level, resamples) for run in (coupled, independent)]
+    runs = [checked("two_runs", *run, level, resamples) for run in (coupled, independent)]
     if len(runs[0][0]) != len(runs[1][0]):
         message = f"need the same questions in both runs, not {len(runs[0][0])} and {len(runs[1][0])}"
         raise ConfigurationError([Problem("two_runs", "independent", message)])
