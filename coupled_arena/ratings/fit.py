@@ -29,6 +29,8 @@ class Chances(NamedTuple):
     """Variance of the score: the information on the difference."""
     joint: _Vector
     """Covariance of score and tie."""
+    total: _Vector
+    """Logarithm of what the chances are in proportion to, added up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,9 +72,9 @@ def fit(cells: Cells, *, davidson: bool = False, virtual_ties: float = 0.0) -> F
     point = _start(cells, davidson)
     busiest = added(cells.a, cells.weight, models) + added(cells.b, cells.weight, models)
     flat = _TOLERANCE * float(busiest.max() + virtual_ties)
-    level, iterations = _likelihood(cells, point, davidson, virtual_ties), 0
+    chances = expected(*_split(cells, point, davidson))
+    level, iterations = _likelihood(cells, chances, point, davidson, virtual_ties), 0
     while True:
-        chances = expected(*_split(cells, point, davidson))
         gradient = _gradient(cells, chances, point, davidson, virtual_ties)
         information = _information(cells, chances, point, davidson, virtual_ties)
         converged = bool(np.abs(gradient).max() <= flat)
@@ -93,11 +95,13 @@ def fit(cells: Cells, *, davidson: bool = False, virtual_ties: float = 0.0) -> F
         floor = level - 1e-12 * abs(level)
         length = 1.0
         while True:
-            level = _likelihood(cells, point + length * step, davidson, virtual_ties)
+            there = point + length * step
+            chances = expected(*_split(cells, there, davidson))
+            level = _likelihood(cells, chances, there, davidson, virtual_ties)
             if level >= floor or length <= _SMALLEST_STEP:
                 break
             length /= 2
-        point = point + length * step
+        point = there
 
 
 def information_at(cells: Cells, *, davidson: bool = False, virtual_ties: float = 0.0) -> _Vector:
@@ -115,14 +119,23 @@ def _start(cells: Cells, davidson: bool) -> _Vector:
 
 def expected(difference: _Vector, log_tie: float | None) -> Chances:
     """Return what is expected of comparisons with these differences in log odds; without a `log_tie` nothing ties."""
+    # Exponents are taken relative to the largest, so that none overflows and small chances keep all their digits.
+    half = np.abs(difference) / 2
+    first = difference >= 0
     if log_tie is None:
-        score = np.exp(-np.logaddexp(0, -difference))
-        nothing = np.zeros_like(score)
-        return Chances(score, nothing, score * np.exp(-np.logaddexp(0, difference)), nothing)
-    half = difference / 2
-    total = np.logaddexp(np.logaddexp(half, -half), log_tie)
-    win, lose, tie = np.exp(half - total), np.exp(-half - total), np.exp(log_tie - total)
-    return Chances(win + tie / 2, tie, win * lose + (win + lose) * tie / 4, tie * (lose - win) / 2)
+        behind = np.exp(-2 * half)
+        better = 1 / (1 + behind)
+        worse = behind * better
+        nothing = np.zeros_like(half)
+        score = np.where(first, better, worse)
+        return Chances(score, nothing, better * worse, nothing, half + np.log1p(behind))
+    top = np.maximum(half, log_tie)
+    better, worse, tie = np.exp(half - top), np.exp(-half - top), np.exp(log_tie - top)
+    whole = better + worse + tie
+    better, worse, tie = better / whole, worse / whole, tie / whole
+    win = np.where(first, better, worse)
+    joint = tie * np.where(first, worse - better, better - worse) / 2
+    return Chances(win + tie / 2, tie, better * worse + (better + worse) * tie / 4, joint, top + np.log(whole))
 
 
 def information_of(
@@ -170,18 +183,13 @@ def _split(cells: Cells, point: _Vector, davidson: bool) -> tuple[_Vector, float
     return difference, float(point[cells.models]) if davidson else None
 
 
-def _likelihood(cells: Cells, point: _Vector, davidson: bool, virtual_ties: float) -> float:
+def _likelihood(cells: Cells, chances: Chances, point: _Vector, davidson: bool, virtual_ties: float) -> float:
     difference, log_tie = _split(cells, point, davidson)
-    half, score = difference / 2, cells.won + cells.tied / 2
-    total = np.logaddexp(half, -half)
-    found = 0.0
-    if log_tie is not None:
-        total = np.logaddexp(total, log_tie)
-        found = log_tie * float(cells.tied.sum())
-    found += float(((2 * score - cells.weight) * half - cells.weight * total).sum())
+    score = cells.won + cells.tied / 2
+    found = 0.0 if log_tie is None else log_tie * float(cells.tied.sum())
+    found += float(((score - cells.weight / 2) * difference - cells.weight * chances.total).sum())
     if virtual_ties:
-        strength = point[: cells.models]
-        found -= virtual_ties * float((np.logaddexp(0, strength) + np.logaddexp(0, -strength)).sum()) / 2
+        found -= virtual_ties * float(expected(point[: cells.models], None).total.sum())
     return found
 
 
