@@ -48,6 +48,11 @@ def test_a_vocabulary_cannot_be_changed() -> None:
         Vocabulary([b"a"], end_tokens=[]).identities[0] = 0
 
 
+def test_text_instead_of_bytes_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="tokens: must be bytes"):
+        Vocabulary([b"a", "b"], end_tokens=[])  # type: ignore[list-item]
+
+
 @pytest.mark.parametrize("end", [-1, 2])
 def test_an_end_token_outside_the_vocabulary_is_refused(end: int) -> None:
     with pytest.raises(ConfigurationError, match="not a token id below 2"):

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from pathlib import Path
 
 import pytest
 
@@ -109,6 +110,7 @@ async def test_another_address_in_the_environment_never_replays_the_answers_of_t
         (Model("gemini/gemini-2.5-pro"), "GEMINI_API_KEY or GOOGLE_API_KEY"),
         (Model("g", "openai/gpt-4o", api_key_env="MY_KEY"), "MY_KEY"),
         (Model("ollama/llama3"), None),
+        (Model("gpt-4o"), None),
         (Model("hosted_vllm/mine"), None),
         (Model("sim/ada"), None),
         (Model("local/smollm2-135m"), None),
@@ -118,6 +120,12 @@ def test_a_missing_key_is_named(model: Model, missing: str | None, monkeypatch: 
     for name in ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "MY_KEY"):
         monkeypatch.delenv(name, raising=False)
     assert missing_key(model) == missing
+
+
+def test_a_file_whose_local_was_left_out_is_no_providers(tmp_path: Path) -> None:
+    (tmp_path / "own.gguf").touch()
+    for file in ("own.gguf", str(tmp_path / "own.gguf")):
+        assert HostedBackend().problems(Model(file)) == [f"a file on this machine is local/{file}"]
 
 
 def test_a_key_that_is_there_is_not_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,6 +63,8 @@ def test_an_address_that_is_not_this_machines_is_named() -> None:
 
 def test_what_cannot_be_served_is_named() -> None:
     assert "is reached through its provider" in problem(Model("openai/gpt-4o"))
+    assert "own.gguf: a file on this machine is local/own.gguf" in problem(Model("own.gguf"))
+    assert problem(Model("local/no/such.gguf")).count("local/no/such.gguf") == 1
     assert "is given twice" in problem(SIM, SIM)
     assert "skil" in problem(Model("sim/ada?skil=1"))
     assert "nowhere" in problem(Model("local/nowhere"))

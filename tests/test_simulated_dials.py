@@ -64,6 +64,11 @@ def test_a_bad_dial_is_refused_in_one_line_that_names_it(parameters: str, dial: 
     assert "\n" not in str(problem)
 
 
+def test_several_models_in_one_string_are_refused() -> None:
+    (problem,) = dial_problems("sim/ada,sim/bob?skill=1")
+    assert (problem.key, problem.message) == ("name", "has a comma; name several models one by one")
+
+
 def test_all_bad_dials_are_listed_at_once() -> None:
     with pytest.raises(ConfigurationError) as caught:
         read_dials("sim/x?skil=1&tie=-1&world=x")

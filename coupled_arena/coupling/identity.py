@@ -39,7 +39,7 @@ class Vocabulary:
         end_tokens: ids of the tokens that end a reply; they are merged into the one with the smallest id.
 
     Raises:
-        ConfigurationError: there are no tokens, or an end token is not among them.
+        ConfigurationError: there are no tokens, one is text instead of bytes, or an end token is not among them.
 
     Example:
         >>> vocabulary = Vocabulary([b"a", b"b", b"</s>", b"<eos>"], end_tokens=[3, 2])
@@ -64,6 +64,10 @@ class Vocabulary:
         ]
         if not tokens:
             problems.append(Problem("Vocabulary", "tokens", "needs at least one token"))
+        elif any(isinstance(token, str) for token in tokens):
+            problems.append(
+                Problem("Vocabulary", "tokens", "must be bytes, not text; `token_bytes` turns pieces into them")
+            )
         if problems:
             raise ConfigurationError(problems)
         self.end_tokens = np.array(sorted(set(end_tokens)), dtype=np.intp)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Container, Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 
@@ -176,6 +177,15 @@ def as_model(value: Any) -> Any:
         raise ValueError('needs a model string: model = "openai/gpt-4o"')
     table = {str(key): part for key, part in value.items()}
     return {"name": table["model"].split("?", 1)[0], **table}
+
+
+def names_a_file(model: str) -> bool:
+    """Return whether a model string is that of a GGUF file, with its `local/` left out.
+
+    >>> names_a_file("mine.gguf"), names_a_file("openai/mine.gguf")
+    (True, False)
+    """
+    return model.endswith(".gguf") and ("/" not in model or Path(model).is_file())
 
 
 AnyModel = Annotated[Model, BeforeValidator(as_model)]

@@ -18,7 +18,7 @@ from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.limits.limiter import Limiter
 from coupled_arena.models.litellm_loader import load_litellm
 from coupled_arena.models.masking import without_secrets
-from coupled_arena.models.model import Model
+from coupled_arena.models.model import Model, names_a_file
 
 PATIENCE = 600.0
 """Most seconds that one call waits in all because requests come too fast for the provider."""
@@ -82,6 +82,8 @@ class HostedBackend:
     def problems(self, model: Model) -> Sequence[str]:
         """Return whether LiteLLM knows no such provider, or its key is missing; a key is named, never shown."""
         provider, _, rest = model.model.partition("/")
+        if names_a_file(model.model):
+            return [f"a file on this machine is local/{model.model}"]
         if not rest:
             return [f"write the provider too, such as openai/{model.model}"]
         if not _known_provider(model):

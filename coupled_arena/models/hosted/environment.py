@@ -23,8 +23,11 @@ _OTHERWISE: Mapping[str, tuple[str, ...]] = {
 
 
 def missing_key(model: Model) -> str | None:
-    """Return the name of the environment variable that a hosted model lacks its key in, or None; never its value."""
-    if model.kind != "hosted":
+    """Return the name of the environment variable that a hosted model lacks its key in, or None; never its value.
+
+    A string without a provider needs none that could be told.
+    """
+    if model.kind != "hosted" or "/" not in model.model:
         return None
     litellm = load_litellm()
     if model.api_key_env:

@@ -113,7 +113,8 @@ class LocalBackend:
         try:
             self.prepare([model])
         except ModelUnavailable as error:
-            return [str(error)]
+            # Whoever lists problems begins with the model's name, which often is this string.
+            return [str(error).removeprefix(f"{model.name}: ")]
         return []
 
     async def complete(self, call: Call) -> Reply:

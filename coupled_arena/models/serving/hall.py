@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from coupled_arena.errors import ArenaError, ConfigurationError, Problem
 from coupled_arena.models.calls import Abilities, Backend, Call, Reply
 from coupled_arena.models.gateway import default_backend
-from coupled_arena.models.model import Kind, Model
+from coupled_arena.models.model import Kind, Model, names_a_file
 from coupled_arena.models.serving.refusals import Refusal
 from coupled_arena.models.serving.wishes import Wish
 
@@ -108,6 +108,8 @@ class Hall:
             await backend.aclose()
 
     def _admit(self, model: Model) -> Sequence[str]:
+        if model.kind not in _SERVED and names_a_file(model.model):
+            return [f"a file on this machine is local/{model.model}"]
         if model.kind not in _SERVED:
             return [f"is reached through its provider; only {' and '.join(f'{kind}/' for kind in _SERVED)} are served"]
         if model.name in self.served:

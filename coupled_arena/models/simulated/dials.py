@@ -144,6 +144,8 @@ def _read(model: str) -> tuple[Dials, tuple[Problem, ...]]:
     settings: dict[str, Any] = {}
     skills: dict[str, float] = {}
     seen: set[str] = set()
+    if "," in model.partition("?")[0]:
+        problems.append(Problem(model, "name", "has a comma; name several models one by one"))
     for name, text in parse_qsl(model.partition("?")[2], keep_blank_values=True):
         complaint = ""
         if name in seen:
