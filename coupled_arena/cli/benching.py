@@ -1,23 +1,26 @@
 """The command that asks models about the items of a task: bench."""
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coupled_arena.cli.flags import in_flags
+from coupled_arena.cli.naming import split_name
 from coupled_arena.cli.options import (
     DEFAULT_STORE,
     BudgetOption,
+    DryRunOption,
     JsonOption,
     RetryOption,
+    SeedOption,
     StoreOption,
     YesOption,
 )
-from coupled_arena.cli.status import FAILED, WRONG_USE
-from coupled_arena.cli.terminal import agreed, complain, console_of, out, out_json
-from coupled_arena.errors import BudgetReached, ConfigurationError, Problem
+from coupled_arena.cli.status import FAILED
+from coupled_arena.cli.terminal import can_ask, complain, console_of, out, out_json, require_consent
+from coupled_arena.errors import BudgetReached
 
 if TYPE_CHECKING:
     from coupled_arena.studies.bench import Bench
@@ -63,11 +66,11 @@ def bench(
     alignment: Annotated[
         str, typer.Option("--alignment", help="What places a token in the noise: step, or context.")
     ] = "step",
-    seed: Annotated[int, typer.Option("--seed", help="The number all randomness is derived from.")] = 0,
+    seed: SeedOption = 0,
     budget_usd: BudgetOption = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked and paid.")] = False,
+    dry_run: DryRunOption = False,
     retry_failed: RetryOption = False,
     concurrency: Annotated[
         int, typer.Option("--concurrency", min=1, help="Calls in flight, about; never changes a result.")
@@ -78,18 +81,15 @@ def bench(
     from coupled_arena.models.budget import Budget
     from coupled_arena.studies.bench.planning import planned
 
-    problems: list[Problem] = []
-    temperatures, top_ps = _numbers(temperature, problems, "temperature"), _numbers(top_p, problems, "top_p")
-    try:
-        if problems:
-            raise ConfigurationError(problems)
+    named: list[Any] = [split_name(text) for text in models]
+    with in_flags(FLAGS):
         plan = planned(
-            [_named(model) for model in models],
+            named,
             task,
             items=items,
             repeats=repeats,
-            temperature=temperatures,
-            top_p=top_ps,
+            temperature=_numbers(temperature),
+            top_p=_numbers(top_p),
             coupling=coupling,
             alignment=alignment,
             seed=seed,
@@ -100,34 +100,27 @@ def bench(
             _show_outlook(plan, store, retry_failed=retry_failed, as_json=as_json)
             return
         _consent(plan, store, retry_failed=retry_failed, yes=yes)
-        found = _play(plan, store, retry_failed=retry_failed)
-    except ConfigurationError as error:
-        raise ConfigurationError([p._replace(key=FLAGS.get(p.key, p.key)) for p in error.problems]) from None
-    except BudgetReached as stop:
-        _show(stop.result, as_json=as_json)
-        raise
+        try:
+            found = _play(plan, store, retry_failed=retry_failed)
+        except BudgetReached as stop:
+            _show(stop.result, as_json=as_json)
+            raise
     _show(found, as_json=as_json)
     if not any(row.answers for row in found.model_rows):
         complain("no answer could be scored; mend the cause above, and ask again with --retry-failed")
         raise typer.Exit(FAILED)
 
 
-def _named(text: str) -> Any:
-    """Return NAME=MODEL as a model, and any other text as it is."""
-    name, joint, model = text.partition("=")
-    if joint and name and not set(name) & set("/?"):
-        return {"name": name, "model": model}
-    return text
+def _numbers(text: str | None) -> list[Any] | None:
+    """Return what stands between commas as numbers; what is none stays text, and is refused with all else."""
+    return None if text is None else [_number(part) for part in text.split(",")]
 
 
-def _numbers(text: str | None, problems: list[Problem], key: str) -> list[float] | None:
-    if text is None:
-        return None
+def _number(text: str) -> float | str:
     try:
-        return [float(part) for part in text.split(",")]
+        return float(text)
     except ValueError:
-        problems.append(Problem("bench", key, f"must be a number, or several with commas between them, not {text!r}"))
-        return None
+        return text
 
 
 def _show_outlook(plan: "Plan", store: Path, *, retry_failed: bool, as_json: bool) -> None:
@@ -147,19 +140,12 @@ def _consent(plan: "Plan", store: Path, *, retry_failed: bool, yes: bool) -> Non
 
     if not any(model.kind == "hosted" for model in plan.models):
         return
-    asking = sys.stdin.isatty()
-    seen = asyncio.run(outlook(plan, store, probe=yes or asking, retry_failed=retry_failed))
+    seen = asyncio.run(outlook(plan, store, probe=yes or can_ask(), retry_failed=retry_failed))
     if seen.finished:
         return
     for line in seen.lines:
         complain(line)
-    if yes:
-        return
-    if not asking:
-        complain("nobody can be asked here whether to spend this: say --yes to go on")
-        raise typer.Exit(WRONG_USE)
-    if not agreed("Go on?"):
-        raise typer.Exit(FAILED)
+    require_consent(yes=yes)
 
 
 def _play(plan: "Plan", store: Path, *, retry_failed: bool) -> "Bench":

@@ -1,28 +1,28 @@
 """The command that asks which of two models is better: compare."""
 
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.naming import model_of
 from coupled_arena.cli.options import (
     DEFAULT_STORE,
     BudgetOption,
     ConcurrencyOption,
+    DryRunOption,
     JsonOption,
     RetryOption,
+    SeedOption,
     StoreOption,
     YesOption,
 )
 from coupled_arena.cli.playing import consent, play, say_unfinished, show_preflight
 from coupled_arena.cli.results import require_rated
 from coupled_arena.cli.terminal import complain, out, out_json
-from coupled_arena.errors import BudgetReached, ConfigurationError, Problem
+from coupled_arena.errors import BudgetReached
 
 if TYPE_CHECKING:
     from coupled_arena.studies.comparison import Comparison
@@ -47,8 +47,6 @@ FLAGS = {
     "budget.tokens": "--budget-tokens",
 }
 """What the keys of a definition are called here."""
-
-_KEYS = re.compile(rf"\b({'|'.join(re.escape(key) for key in FLAGS if '.' in key)})(?: = \"?(\w+)\"?)?")
 
 
 def compare(
@@ -77,7 +75,7 @@ def compare(
         ),
     ] = "family",
     language: Annotated[str, typer.Option("--language", help="Language of questions and prompts.")] = "en",
-    seed: Annotated[int, typer.Option("--seed", help="The number all randomness is derived from.")] = 0,
+    seed: SeedOption = 0,
     budget_usd: BudgetOption = None,
     budget_calls: Annotated[
         int | None, typer.Option("--budget-calls", min=0, help="Stop when this many calls are made.")
@@ -87,7 +85,7 @@ def compare(
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked and paid.")] = False,
+    dry_run: DryRunOption = False,
     retry_failed: RetryOption = False,
     concurrency: ConcurrencyOption = None,
     yes: YesOption = False,
@@ -108,7 +106,7 @@ def compare(
         "budget": {"usd": budget_usd, "calls": budget_calls, "tokens": budget_tokens},
         "concurrency": concurrency,
     }
-    with _in_flags():
+    with in_flags(FLAGS):
         tournament = _tournament(a, b, judge, rules)
         if dry_run:
             show_preflight(tournament, store, WHERE, retry_failed=retry_failed, as_json=as_json)
@@ -158,21 +156,3 @@ def _say_next(found: "Comparison") -> None:
         return
     wanted = ceil((found.score.questions + found.score.more_questions) / max(1, len(found.domains)))
     complain(f"to ask more: --per-domain {wanted}; where the bundled questions run out, an --examiner writes them")
-
-
-@contextmanager
-def _in_flags() -> Iterator[None]:
-    """Call the keys of a definition by the names they have here."""
-    try:
-        yield
-    except ConfigurationError as error:
-        raise ConfigurationError([_flagged(problem) for problem in error.problems]) from None
-
-
-def _flagged(problem: Problem) -> Problem:
-    key, message = FLAGS.get(problem.key, problem.key), _KEYS.sub(_flag, problem.message)
-    return problem._replace(key=key, message=message)
-
-
-def _flag(found: re.Match[str]) -> str:
-    return f"{FLAGS[found[1]]} {found[2]}" if found[2] else FLAGS[found[1]]

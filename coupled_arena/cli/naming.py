@@ -12,6 +12,16 @@ if TYPE_CHECKING:
 _NAMED = re.compile(r"([^/?=]+)=(.+)")
 
 
+def split_name(text: str) -> str | dict[str, str]:
+    """Return NAME=MODEL as the fields of a model, and any other text, a model string, as it is.
+
+    >>> split_name("ada=sim/ada?skill=1"), split_name("sim/ada?skill=1")
+    ({'name': 'ada', 'model': 'sim/ada?skill=1'}, 'sim/ada?skill=1')
+    """
+    named = _NAMED.fullmatch(text)
+    return {"name": named[1], "model": named[2]} if named else text
+
+
 def model_of(text: str, where: str) -> "Model":
     """Return what an argument of a command stands for.
 
@@ -27,8 +37,8 @@ def model_of(text: str, where: str) -> "Model":
     from coupled_arena.models.model import Model
     from coupled_arena.tournaments.definition import problems_of
 
-    named = _NAMED.fullmatch(text)
+    given = split_name(text)
     try:
-        return Model(named[1], named[2]) if named else Model(text)
+        return Model(given) if isinstance(given, str) else Model(**given)
     except ValidationError as error:
         raise ConfigurationError(problems_of(error, where)) from None

@@ -1,6 +1,5 @@
 """Commands that play: run, demo."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,14 +9,14 @@ from coupled_arena.cli.options import (
     DEFAULT_STORE,
     BudgetOption,
     ConcurrencyOption,
+    DryRunOption,
     JsonOption,
     RetryOption,
     StoreOption,
     YesOption,
 )
 from coupled_arena.cli.results import show_result, write_result
-from coupled_arena.cli.status import FAILED, WRONG_USE
-from coupled_arena.cli.terminal import agreed, complain, console_of, out, out_json, show
+from coupled_arena.cli.terminal import can_ask, complain, console_of, out, out_json, require_consent, show
 from coupled_arena.errors import BudgetReached, ModelUnavailable
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def run(
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The definition.")],
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked and paid.")] = False,
+    dry_run: DryRunOption = False,
     retry_failed: RetryOption = False,
     concurrency: ConcurrencyOption = None,
     budget_usd: BudgetOption = None,
@@ -126,15 +125,8 @@ def consent(tournament: "Tournament", store: Path, where: str, *, retry_failed: 
 
     if not hosted_models(tournament):
         return
-    asking = sys.stdin.isatty()
-    seen = tournament.preflight(store, where=where, retry_failed=retry_failed, probe=yes or asking)
+    seen = tournament.preflight(store, where=where, retry_failed=retry_failed, probe=yes or can_ask())
     if seen.finished:
         return
     console_of(stderr=True).print(preflight_table(seen))
-    if yes:
-        return
-    if not asking:
-        complain("nobody can be asked here whether to spend this: say --yes to go on")
-        raise typer.Exit(WRONG_USE)
-    if not agreed("Go on?"):
-        raise typer.Exit(FAILED)
+    require_consent(yes=yes)

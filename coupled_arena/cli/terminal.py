@@ -4,6 +4,10 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+import typer
+
+from coupled_arena.cli.status import FAILED, WRONG_USE
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
@@ -31,11 +35,26 @@ def complain(text: str) -> None:
     sys.stderr.write(f"{printable(text)}\n")
 
 
-def agreed(question: str) -> bool:
-    """Ask on the terminal, past standard output, and return whether the answer is yes."""
-    sys.stderr.write(f"{question} [y/N]: ")
+def can_ask() -> bool:
+    """Return whether there is a terminal to ask on."""
+    return sys.stdin.isatty()
+
+
+def require_consent(*, yes: bool) -> None:
+    """Ask on the terminal, past standard output, whether to go on; where nobody can answer, only `--yes` is an answer.
+
+    Raises:
+        typer.Exit: the answer is no, or there is none.
+    """
+    if yes:
+        return
+    if not can_ask():
+        complain("nobody can be asked here whether to spend this: say --yes to go on")
+        raise typer.Exit(WRONG_USE)
+    sys.stderr.write("Go on? [y/N]: ")
     sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise typer.Exit(FAILED)
 
 
 def out(text: str) -> None:

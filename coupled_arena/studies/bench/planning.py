@@ -163,7 +163,7 @@ def _numbers(key: str, values: Sequence[Any], low: float, high: float, *, lowest
         if value is not None and not (number and (low <= value if lowest else low < value) and value <= high):
             least = "from" if lowest else "above"
             yield Problem(
-                WHERE, key, f"must be {least} {low:g} {'to' if lowest else 'and at most'} {high:g}, not {value}"
+                WHERE, key, f"must be {least} {low:g} {'to' if lowest else 'and at most'} {high:g}, not {value!r}"
             )
         if count > 1:
             yield Problem(WHERE, key, f"{value} is listed {count} times")

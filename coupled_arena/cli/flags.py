@@ -1,0 +1,39 @@
+"""Problems in the words of the command line."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from coupled_arena.errors import ConfigurationError, Problem
+
+
+@contextmanager
+def in_flags(flags: Mapping[str, str]) -> Iterator[None]:
+    """Call the parameters that problems name by the options they come from.
+
+    Messages are put into these words too where a parameter's name has a dot: others may be plain words.
+
+    Args:
+        flags: options by parameter.
+
+    Example:
+        >>> with in_flags({"budget.usd": "--budget-usd"}):
+        ...     raise ConfigurationError([Problem("run", "budget", "budget.usd = 5 is too little")])
+        Traceback (most recent call last):
+            ...
+        coupled_arena.errors.ConfigurationError: run: budget: --budget-usd 5 is too little
+    """
+    try:
+        yield
+    except ConfigurationError as error:
+        raise ConfigurationError([_flagged(problem, flags) for problem in error.problems]) from None
+
+
+def _flagged(problem: Problem, flags: Mapping[str, str]) -> Problem:
+    def flag(found: re.Match[str]) -> str:
+        return f"{flags[found[1]]} {found[2]}" if found[2] else flags[found[1]]
+
+    message = problem.message
+    if dotted := [re.escape(key) for key in flags if "." in key]:
+        message = re.sub(rf"\b({'|'.join(dotted)})(?: = \"?(\w+)\"?)?", flag, message)
+    return problem._replace(key=flags.get(problem.key, problem.key), message=message)
