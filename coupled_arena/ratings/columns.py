@@ -64,18 +64,18 @@ def table_of(
     (first, first_names), (second, second_names) = _models(a, "A"), _models(b, "B")
     names = tuple(sorted({*first_names, *second_names, *models}))
     place = {name: index for index, name in enumerate(names)}
-    score = _scores(verdict, verdicts)
-    rated = ~np.isnan(score)
+    score, rated = _scores(verdict, verdicts)
     table = RatingInput(
         names=names,
         a=np.array([place[name] for name in first_names], dtype=np.intp)[first],
         b=np.array([place[name] for name in second_names], dtype=np.intp)[second],
-        score=np.where(rated, score, 0.0),
-        weight=np.ones(len(score)) if weight is None else _numbers(weight, "the weight"),
+        score=score,
+        # One number stands for all where weights are left out: it takes no memory and no time to read.
+        weight=np.broadcast_to(1.0, score.shape) if weight is None else _numbers(weight, "the weight"),
         cluster=np.arange(len(score)) if question is None else _clusters(question),
         covariates={name: _numbers(column, f"the covariate {name}") for name, column in covariates.items()},
     )
-    return table if rated.all() else table.take(np.flatnonzero(rated))
+    return table if rated is None else table.take(np.flatnonzero(rated))
 
 
 def _clusters(column: Any) -> NDArray[np.intp]:
@@ -96,8 +96,10 @@ def _models(column: Any, side: str) -> tuple[NDArray[np.intp], list[str]]:
     return codes, names
 
 
-def _scores(column: Any, verdicts: Mapping[Hashable, float | None]) -> NDArray[np.float64]:
-    """Return the score of A for every row, NaN where the battle is void."""
+def _scores(
+    column: Any, verdicts: Mapping[Hashable, float | None]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
+    """Return the score of A for every row, and which rows are rated, None where all are."""
     codes, labels = _present(column, "the verdict")
     for place, label in enumerate(labels):
         if label not in verdicts:
@@ -105,7 +107,10 @@ def _scores(column: Any, verdicts: Mapping[Hashable, float | None]) -> NDArray[n
             known = ", ".join(map(str, dict.fromkeys(map(str, verdicts))))
             raise RatingError(f"row {row} of {len(codes)}: unknown verdict {label!r}; known are {known}")
     values = [verdicts[label] for label in labels]
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)[codes]
+    score = np.array([0.0 if value is None else value for value in values], dtype=np.float64)[codes]
+    if None not in values:
+        return score, None
+    return score, np.array([value is not None for value in values])[codes]
 
 
 def _present(column: Any, what: str) -> tuple[NDArray[np.intp], list[Any]]:

@@ -161,11 +161,16 @@ def _one_pair(
     table: RatingInput, code: NDArray[np.intp], cluster: NDArray[np.intp], clusters: int
 ) -> NDArray[np.intp] | None:
     """Return a battle of every cluster if all battles of each cluster are of one pair, shape (clusters,); else None."""
+    rising = bool((cluster[1:] >= cluster[:-1]).all())
     if clusters == len(table):
-        return np.argsort(cluster) if (np.diff(cluster) < 0).any() else cluster
-    models = np.arange(len(table.names))
+        return cluster if rising else np.argsort(cluster)
+    models = np.arange(len(table.names), dtype=np.int32)
     pairs = np.minimum(models, models[:, None]) * len(models) + np.maximum(models, models[:, None])
     pair = np.repeat(pairs.ravel(), OUTCOMES)[code]
+    if rising:
+        opens = cluster[1:] != cluster[:-1]
+        mixed = (pair[1:] != pair[:-1]) > opens
+        return None if mixed.any() else np.concatenate([[0], np.flatnonzero(opens) + 1])
     some = np.zeros(clusters, dtype=np.intp)
     some[cluster] = np.arange(len(table))
     return some if (pair[some][cluster] == pair).all() else None
@@ -182,7 +187,8 @@ def _meat_of_pairs(
     """Return the sum of the products of scores where each cluster is one pair's, and which models stand alone."""
     models, others = len(table.names), scores.others.shape[1]
     a, b = np.minimum(table.a[some], table.b[some]), np.maximum(table.a[some], table.b[some])
-    signed = np.where(table.a < table.b, scores.strength, -scores.strength)
+    signed = scores.strength.copy()
+    np.negative(signed, where=table.a > table.b, out=signed)
     if len(some) < len(table):
         left = added(cluster, signed)
         rest = [added(cluster, column) for column in scores.others.T]

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 OUTCOMES = 3
 """A lost, tied or won: twice its score."""
 
+_NEAR = 1 << 14
+"""Battles coded at a time: they stay in the processor's cache."""
+
 
 def added(code: NDArray[np.intp], values: NDArray[np.float64], codes: int = 0) -> NDArray[np.float64]:
     """Return the sum of the values of every code, shape (codes,)."""
@@ -35,10 +38,14 @@ class Tally:
         weight: NDArray[np.float64],
     ) -> "Tally":
         """Return the tally of columns as in `RatingInput`."""
-        code = a * models
-        code += b
-        code *= OUTCOMES
-        code += (2 * score).astype(np.intp)
+        code = np.empty(len(a), dtype=np.intp)
+        for begin in range(0, len(a), _NEAR):
+            rows = slice(begin, begin + _NEAR)
+            part = code[rows]
+            np.multiply(a[rows], models, out=part)
+            part += b[rows]
+            part *= OUTCOMES
+            part += (2 * score[rows]).astype(np.intp)
         shape = (models, models, OUTCOMES)
         battles = np.bincount(code, minlength=models * models * OUTCOMES)
         if len(weight) and weight.min() == weight.max():
