@@ -128,13 +128,13 @@ def test_all_ties_of_three_models_are_level_within_the_interval_of_their_own_bat
     ratings = rated([(*pair, 0.5, 1.0, question) for question in range(20) for pair in pairs])
     assert ratings.ratings == (1000.0, 1000.0, 1000.0)
     assert ratings.se == ratings.low == ratings.high == (None, None, None)
-    assert lines(ratings)[0] == "a leads b by 0 [-57, 57], by their own 20 battles: not resolved"
+    assert lines(ratings)[0] == "a and b are level [-57, 57], by their own 20 battles: not resolved"
 
 
 def test_all_ties_of_two_models_are_level_within_an_interval() -> None:
     ratings = rated([("a", "b", 0.5, 1.0, question) for question in range(20)])
     assert ratings.ratings == (1000.0, 1000.0)
-    assert lines(ratings) == ["a leads b by 0 [-49, 49]: not resolved"]
+    assert lines(ratings) == ["a and b are level [-49, 49]: not resolved"]
 
 
 def test_two_models_have_the_interval_of_their_score_everywhere() -> None:
@@ -253,11 +253,13 @@ def test_a_close_race_says_how_many_more_questions_would_settle_it() -> None:
     assert not rated(mixed("a", "b", needed - 32, share)).settled()[0].resolved
 
 
-def test_a_dead_heat_of_three_models_asks_for_finitely_many_questions() -> None:
+def test_a_dead_heat_of_three_models_is_called_level_and_plans_nothing() -> None:
     pair, _ = rated([*mixed("a", "b"), *mixed("b", "c"), *mixed("a", "c")]).settled()
     assert pair.difference == pytest.approx(0)
     assert not pair.resolved
-    assert (pair.more_questions or 0) > 10_000
+    assert pair.more_questions is None
+    assert pair.line.startswith("a and b are level [-")
+    assert pair.line.endswith("]: not resolved")
 
 
 def test_intervals_of_neighbours_are_widened_for_their_number() -> None:

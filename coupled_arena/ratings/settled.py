@@ -7,8 +7,8 @@ from typing import NamedTuple
 from coupled_arena.ratings.scale import MANY
 from coupled_arena.ratings.student import t_quantile
 
-_FINEST = 1.0
-"""Differences of fewer points than this are planned for as if they were this large."""
+_FINEST = 0.5
+"""Two models fewer points than this apart, which would be shown as 0, are level."""
 
 _ROUNDS = 4
 
@@ -48,7 +48,7 @@ class Settled:
     """Whether the interval excludes 0."""
     more_questions: int | None
     """About how many more questions would resolve it, 0 if it is resolved; None where there is no interval, or where
-    the two models are level in all battles between them."""
+    the two models are level."""
     multiplicity: str
     """How the interval was corrected for the number of pairs."""
     by_prior: bool = False
@@ -68,7 +68,9 @@ class Settled:
         low, high = -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
         trails = abs(low) > abs(high) if self.difference is None else self.difference < 0
         line = f"{self.a} {'trails' if trails else 'leads'} {self.b}"
-        if self.difference is not None:
+        if is_level(self.difference) and not self.resolved:
+            line = f"{self.a} and {self.b} are level"
+        elif self.difference is not None:
             line += f" by {abs(self.difference):.0f}"
         if known:
             line += " [{}, {}]".format(*map(_end, (-high, -low) if trails else (low, high)))
@@ -80,12 +82,19 @@ class Settled:
             return f"{line}: resolved"
         if self.more_questions is None:
             return f"{line}: not resolved{'' if known else f': {self.missing}'}"
-        return f"{line}: not resolved: about {self.more_questions} more question{'s' * (self.more_questions != 1)}"
+        return f"{line}: not resolved: about {self.more_questions:,} more question{'s' * (self.more_questions != 1)}"
 
 
-def more_clusters(found: Difference, clusters: int, level: float) -> int:
-    """Return about how many more clusters would keep the interval of this difference off 0."""
-    ratio = (found.se or 0.0) / max(abs(found.difference or 0.0), _FINEST)
+def is_level(difference: float | None) -> bool:
+    """Return whether so many points between two models are none; False where the difference is not known."""
+    return difference is not None and abs(difference) < _FINEST
+
+
+def more_clusters(found: Difference, clusters: int, level: float) -> int | None:
+    """Return about how many more clusters would keep the interval of this difference off 0; None for a dead heat."""
+    if found.difference is None or is_level(found.difference):
+        return None
+    ratio = (found.se or 0.0) / abs(found.difference)
     # More clusters need a smaller quantile as well, so the two are found together; a few rounds settle it.
     needed = float(MANY)
     for _ in range(_ROUNDS):

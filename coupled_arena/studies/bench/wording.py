@@ -108,9 +108,12 @@ def _saving(row: PairRow) -> str:
         return "no shared dice" if row.coupling != "deterministic" else "no dice"
     if row.saved is None:
         return "what shared dice saved cannot be told"
+    if row.saved_low is None or row.saved_high is None:
+        return "what shared dice saved is uncertain"
     if row.saved < 0:
         return f"shared dice cost {percent(-row.saved)} % more samples"
-    return f"shared dice saved {percent(row.saved)} % of the samples"
+    ends = f"{percent(row.saved_low)} to {percent(row.saved_high)} %"
+    return f"shared dice saved {percent(row.saved)} % of the samples ({ends})"
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
