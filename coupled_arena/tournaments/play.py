@@ -66,7 +66,6 @@ async def play(
         ListenerFailed: a listener or observer raised.
         ModelError: a local model failed, or nobody supplied a question.
     """
-    tell = telling(listeners)
     async with Gateway(
         backends=backends,
         budget=tournament.budget,
@@ -74,14 +73,12 @@ async def play(
         alignment=tournament.alignment,
         retry_failed=retry_failed,
     ) as gateway:
+        tell = telling(listeners, gateway)
         probing = preflight and "hosted" not in (backends or {})
         await cleared(tournament, gateway, store, probing=probing, retry_failed=retry_failed, where=where)
         prompts = load_prompts(tournament.prompt_set).with_actions(
             *sorted({seat.tag for seat in tournament.roles.values()})
         )
-        if listeners:
-            gateway.on_reply = lambda call, reply, memoised: tell(CallAnswered(call, reply, memoised))
-            gateway.on_wait = lambda model, seconds, reason: tell(CallWaits(model, seconds, reason))
         with opened(store) as (written, read):
             digest = digest_of(tournament)
             with written.open_run(digest, tournament.name, tournament.document(), manifest(tournament, prompts)) as run:
@@ -217,8 +214,11 @@ def versions() -> dict[str, str]:
     return found
 
 
-def telling(listeners: Sequence[Listener]) -> Listener:
-    """Return what tells all listeners; an exception of theirs ends the run instead of making a battle void."""
+def telling(listeners: Sequence[Listener], gateway: Gateway) -> Listener:
+    """Return what tells all listeners, who hear of the gateway's calls from now on.
+
+    An exception of theirs ends the run instead of making a battle void.
+    """
 
     def tell(event: Event) -> None:
         try:
@@ -227,4 +227,7 @@ def telling(listeners: Sequence[Listener]) -> Listener:
         except Exception as error:
             raise ListenerFailed(f"a listener raised {type(error).__name__}: {error}") from error
 
+    if listeners:
+        gateway.on_reply = lambda call, reply, memoised: tell(CallAnswered(call, reply, memoised))
+        gateway.on_wait = lambda model, seconds, reason: tell(CallWaits(model, seconds, reason))
     return tell

@@ -121,5 +121,5 @@ class Asking:
         if reply.answered:
             score, readable = task.worth(item, reply.text), task.readable(reply.text)
             return Answer(reply.text, reply.outcome, score, readable, reply.sharing, reply.detail)
-        score_ = 0.0 if reply.outcome in SILENT else None
-        return Answer("", reply.outcome, score_, None, reply.sharing, reply.detail)
+        worthless = 0.0 if reply.outcome in SILENT else None
+        return Answer("", reply.outcome, worthless, None, reply.sharing, reply.detail)

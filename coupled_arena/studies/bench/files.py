@@ -57,11 +57,7 @@ def _parquet_rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, di
 
 @dataclass(slots=True)
 class Collection:
-    """Items as they are read, and everything wrong with them.
-
-    Args:
-        distinct: whether a text may be there only once.
-    """
+    """Items as they are read, and everything wrong with them."""
 
     distinct: bool = True
     """Whether a text may be there only once; the public benchmarks repeat some."""

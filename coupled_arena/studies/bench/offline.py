@@ -5,7 +5,7 @@ from functools import cache
 from hashlib import blake2b
 from typing import TypeVar
 
-from coupled_arena.studies.bench.scoring import Exact, Reader, last_number, letter, yes_or_no
+from coupled_arena.studies.bench.scoring import LETTERS, Exact, Reader, last_number, letter, yes_or_no
 from coupled_arena.studies.bench.task import Item, Task
 
 SIZE = 300
@@ -24,8 +24,6 @@ KINDS = {
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 T = TypeVar("T")
-
-_LETTERS = "ABCD"
 
 
 class _Draws:
@@ -106,8 +104,8 @@ def _choice(draws: _Draws) -> Made:
 def _listed(question: str, right: str, wrong: Iterable[str], place: int, subject: str) -> Made:
     options = list(wrong)
     options.insert(place, right)
-    lines = (f"{name}. {option}" for name, option in zip(_LETTERS, options, strict=True))
-    return "\n".join((question, *lines)), _LETTERS[place], subject
+    lines = (f"{name}. {option}" for name, option in zip(LETTERS, options, strict=True))
+    return "\n".join((question, *lines)), LETTERS[place], subject
 
 
 def _with_article(word: str) -> str:

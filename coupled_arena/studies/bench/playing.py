@@ -25,7 +25,7 @@ from coupled_arena.studies.bench.task import Task
 from coupled_arena.tournaments.caveats import quoted
 from coupled_arena.tournaments.database import MEMORY
 from coupled_arena.tournaments.definition import refuse_event_loop
-from coupled_arena.tournaments.events import CallAnswered, CallWaits, Listener, RunOpened
+from coupled_arena.tournaments.events import Listener, RunOpened
 from coupled_arena.tournaments.play import opened, telling, versions
 from coupled_arena.tournaments.run_store import RunStore
 from coupled_arena.tournaments.store import Store
@@ -144,7 +144,6 @@ async def aplay(
     backends: Mapping[Kind, Backend] | None = None,
 ) -> Bench:
     """Do what a plan says, or go on with it: what a store holds an answer to is not asked again."""
-    tell = telling(listeners)
     async with Gateway(
         backends=backends,
         budget=plan.budget,
@@ -152,15 +151,13 @@ async def aplay(
         alignment=plan.alignment,
         retry_failed=retry_failed,
     ) as gateway:
+        tell = telling(listeners, gateway)
         digest = plan.digest()
         known = begun_under(digest, store)
         finished = known is not None and known.finished and not retry_failed
         probing = preflight and "hosted" not in (backends or {})
         notes = await examined(plan, gateway, finished=finished, probing=probing)
         apart = [] if "local" in (backends or {}) else await asyncio.to_thread(strangers, plan.models)
-        if listeners:
-            gateway.on_reply = lambda call, reply, memoised: tell(CallAnswered(call, reply, memoised))
-            gateway.on_wait = lambda model, seconds, reason: tell(CallWaits(model, seconds, reason))
         with ExitStack() as stack:
             kept = stack.enter_context(Store(MEMORY)) if store is None else store
             written, _ = stack.enter_context(opened(kept))

@@ -18,8 +18,8 @@ from coupled_arena.studies.bench.plan import Plan
 LEVEL = 0.95
 """Coverage of every interval; each holds by itself."""
 
-MOST = 10_000_000
-"""Most further items that are named."""
+MOST_MORE = 10_000_000
+"""More items than about this are not counted out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ def _pair(
     coupling = _coupling(plan, a.values(), b.values(), unlike=unlike)
     found = paired(_scores(plan, a), _scores(plan, b), shared=coupling == "shared", level=LEVEL)
     settings = [plan.asked_at(plan.models[place], setting) for place in (first, second)]
-    more = further(found)
+    more = _more_items(found)
     return PairRow(
         a=plan.models[first].name,
         b=plan.models[second].name,
@@ -216,7 +216,7 @@ def _common(values: Sequence[float | None]) -> float | None:
     return values[0] if len(set(values)) == 1 else None
 
 
-def further(found: Paired) -> int | None:
+def _more_items(found: Paired) -> int | None:
     """Return about how many more items it takes until the interval of a difference excludes 0, none where it does.
 
     The standard error is taken to fall with the square root of the number of items; rounded up to two digits.
@@ -228,7 +228,7 @@ def further(found: Paired) -> int | None:
         return 0
     error = reach / t_quantile((1 + found.level) / 2, found.questions - 1) * math.sqrt(found.questions)
     wanted = (t_quantile((1 + found.level) / 2, 1000) * error / found.difference) ** 2
-    if wanted > MOST:
+    if wanted > MOST_MORE:
         return None
     more = max(1, math.ceil(wanted) - found.questions)
     step = int(10 ** max(0, len(str(more)) - 2))
