@@ -124,6 +124,9 @@ def test_a_task_says_everything_that_is_wrong_with_it() -> None:
     with pytest.raises(ConfigurationError) as caught:
         ca.Task("", (ITEM, ITEM, ca.Item("two", " ", "")), ca.Exact(ca.last_number), max_tokens=0)
     assert [problem.key for problem in caught.value.problems] == ["name", "max_tokens", "one", "two.text", "two.gold"]
+    for strange in (ca.Item("three", "What is 1 + 2?", 3), {"id": "three"}):  # type: ignore[arg-type]
+        with pytest.raises(ConfigurationError, match="items: must be Items whose id, text and gold are text, not"):
+            ca.Task("t", (ITEM, strange), ca.Exact(ca.last_number))  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="has none; give at least one"):
         ca.Task("empty", (), ca.Exact(ca.last_number))
 

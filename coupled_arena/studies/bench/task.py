@@ -40,6 +40,10 @@ def plain(item: Item) -> str:
     return item.text
 
 
+def _is_item(value: object) -> bool:
+    return isinstance(value, Item) and all(isinstance(part, str) for part in (value.id, value.text, value.gold))
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """Items, how a model is asked about them, and how its reply is scored.
@@ -74,6 +78,9 @@ class Task:
             problems.append(Problem(where, "items", "has none; give at least one"))
         if self.max_tokens < 1:
             problems.append(Problem(where, "max_tokens", f"must be at least 1, not {self.max_tokens}"))
+        if strange := next((item for item in self.items if not _is_item(item)), None):
+            message = f"must be Items whose id, text and gold are text, not {strange!r}"
+            raise ConfigurationError([*problems, Problem(where, "items", message)])
         for id_, count in Counter(item.id for item in self.items).items():
             if wrong := name_problem(id_):
                 problems.append(Problem(where, "id", wrong))
