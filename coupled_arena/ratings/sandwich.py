@@ -1,5 +1,6 @@
 """The covariance of a fit, robust to any dependence between the battles of one cluster (question)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,6 +17,9 @@ from coupled_arena.ratings.tally import OUTCOMES, added
 _MOST_CELLS = 1 << 18
 """Numbers (clusters x parameters) summed at a time: 2 MiB stay in the processor's cache."""
 
+_MOST_CLUSTERS = 1 << 13
+"""Clusters of one pair summed at a time, for the same reason."""
+
 _MOST_ENTRIES = 1 << 22
 """Numbers (clusters x parameters x parameters) held at a time, 32 MiB."""
 
@@ -27,6 +31,8 @@ _MOST_WORK = 1 << 30
 
 _WHOLE = 1 - 1e-6
 """A cluster that determines so much of a parameter determines it alone."""
+
+_Rows = NDArray[np.intp] | slice
 
 
 class Covariance(NamedTuple):
@@ -42,7 +48,7 @@ class Covariance(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Scores:
-    """The derivative of the log likelihood of every battle."""
+    """The derivative of the log likelihood of some battles."""
 
     strength: NDArray[np.float64]
     """On the strength of A; that on the strength of B is its negative, shape (battles,)."""
@@ -82,32 +88,41 @@ def sandwich(table: RatingInput, fitted: Fit, code: NDArray[np.intp], covariates
         if pulls.max() <= _LEVERAGE:
             pulls = None
     even = clusters / (clusters - 1)
-    pair = _one_pair(table, code, cluster, clusters) if not covariates.shape[1] or pulls is None else None
-    if pair is not None:
-        meat, alone = _meat_of_pairs(table, scores, cluster, pair, pulls, even)
-    else:
-        meat, alone = _meat(table, fitted, scores, covariates, cluster, pulls, even)
+    meat = None
+    if not covariates.shape[1] or pulls is None:
+        meat = _meat_of_pairs(table, scores, cluster, clusters, pulls, even)
+    if meat is None:
+        meat = _meat(table, fitted, scores, covariates, cluster, pulls, even)
+    if pulls is not None:
+        for one in np.flatnonzero(pulls >= _WHOLE):
+            alone |= _beyond(table, cluster, int(one))
     return Covariance(fitted.bread @ meat @ fitted.bread / even, alone, clusters)
 
 
-def _scores_of(table: RatingInput, fitted: Fit, code: NDArray[np.intp], covariates: NDArray[np.float64]) -> _Scores:
+def _scores_of(
+    table: RatingInput, fitted: Fit, code: NDArray[np.intp], covariates: NDArray[np.float64]
+) -> Callable[[_Rows], _Scores]:
+    """Return what gives the scores of some battles."""
     tied = fitted.log_tie is not None
     if covariates.shape[1]:
         chances = _chances(table, fitted, covariates)
-        left = table.weight * (table.score - chances.score)
-        columns = [left * column for column in covariates.T]
+        all_left = table.weight * (table.score - chances.score)
+        columns = [all_left * column for column in covariates.T]
         if tied:
             columns.insert(0, table.weight * ((table.score == 0.5) - chances.tie))
-        return _Scores(left, np.stack(columns, axis=1))
+        every = np.stack(columns, axis=1)
+        return lambda rows: _Scores(all_left[rows], every[rows])
     # Battles of one pair and outcome have one score: it is looked up.
     chances = expected(fitted.strength[:, None] - fitted.strength, fitted.log_tie)
-    left = (np.arange(OUTCOMES) / 2 - chances.score[:, :, None]).ravel()[code]
-    left *= table.weight
-    others = np.zeros((len(left), 0))
-    if tied:
-        others = ((np.arange(OUTCOMES) == 1) - chances.tie[:, :, None]).ravel()[code]
-        others = (others * table.weight)[:, None]
-    return _Scores(left, others)
+    strengths = (np.arange(OUTCOMES) / 2 - chances.score[:, :, None]).ravel()
+    ties = ((np.arange(OUTCOMES) == 1) - chances.tie[:, :, None]).ravel() if tied else np.zeros(0)
+
+    def looked_up(rows: _Rows) -> _Scores:
+        at, weight = code[rows], table.weight[rows]
+        others = (ties[at] * weight)[:, None] if tied else np.zeros((len(at), 0))
+        return _Scores(strengths[at] * weight, others)
+
+    return looked_up
 
 
 def _chances(table: RatingInput, fitted: Fit, covariates: NDArray[np.float64]) -> Chances:
@@ -157,63 +172,48 @@ def _pulls(
     return added(cluster, table.weight * pull, clusters)
 
 
-def _one_pair(
-    table: RatingInput, code: NDArray[np.intp], cluster: NDArray[np.intp], clusters: int
-) -> NDArray[np.intp] | None:
-    """Return a battle of every cluster if all battles of each cluster are of one pair, shape (clusters,); else None."""
-    rising = bool((cluster[1:] >= cluster[:-1]).all())
-    if clusters == len(table):
-        return cluster if rising else np.argsort(cluster)
-    models = np.arange(len(table.names), dtype=np.int32)
-    pairs = np.minimum(models, models[:, None]) * len(models) + np.maximum(models, models[:, None])
-    pair = np.repeat(pairs.ravel(), OUTCOMES)[code]
-    if rising:
-        opens = cluster[1:] != cluster[:-1]
-        mixed = (pair[1:] != pair[:-1]) > opens
-        return None if mixed.any() else np.concatenate([[0], np.flatnonzero(opens) + 1])
-    some = np.zeros(clusters, dtype=np.intp)
-    some[cluster] = np.arange(len(table))
-    return some if (pair[some][cluster] == pair).all() else None
-
-
 def _meat_of_pairs(
     table: RatingInput,
-    scores: _Scores,
+    scores_of: Callable[[_Rows], _Scores],
     cluster: NDArray[np.intp],
-    some: NDArray[np.intp],
+    clusters: int,
     pulls: NDArray[np.float64] | None,
     even: float,
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the sum of the products of scores where each cluster is one pair's, and which models stand alone."""
-    models, others = len(table.names), scores.others.shape[1]
-    a, b = np.minimum(table.a[some], table.b[some]), np.maximum(table.a[some], table.b[some])
-    signed = scores.strength.copy()
-    np.negative(signed, where=table.a > table.b, out=signed)
-    if len(some) < len(table):
-        left = added(cluster, signed)
-        rest = [added(cluster, column) for column in scores.others.T]
-    else:
-        left, rest = signed[some], list(scores.others[some].T)
-    alone = np.zeros(models, dtype=np.bool_)
-    factor: NDArray[np.float64] | float = even
-    if pulls is not None:
-        # What a cluster determines alone has no score.
-        factor = 1 / (1 - np.where(pulls >= _WHOLE, 0.0, pulls))
+) -> NDArray[np.float64] | None:
+    """Return the sum of the products of scores, or None where a cluster is not one pair's."""
+    models = len(table.names)
+    pair, left = np.empty(clusters, dtype=np.intp), np.empty(clusters)
+    rest: list[NDArray[np.float64]] = []
+    # Sorting costs more than one large part.
+    rising = bool((cluster[1:] >= cluster[:-1]).all())
+    parts = _chunks(cluster, clusters, _MOST_CLUSTERS) if rising else [(slice(None), 0, clusters)]
+    for rows, first, count in parts:
+        local, a, b = cluster[rows] - first, table.a[rows], table.b[rows]
+        own, of_row = pair[first : first + count], np.minimum(a, b) * models + np.maximum(a, b)
+        own[local] = of_row
+        if (own[local] != of_row).any():
+            return None
+        scores = scores_of(rows)
+        left[first : first + count] = added(local, np.where(a < b, scores.strength, -scores.strength), count)
+        rest = rest or [np.empty(clusters) for _ in scores.others.T]
+        for into, column in zip(rest, scores.others.T, strict=True):
+            into[first : first + count] = added(local, column, count)
+    # What a cluster determines alone has no score.
+    factor = even if pulls is None else 1 / (1 - np.where(pulls >= _WHOLE, 0.0, pulls))
     left = left * factor
     rest = [column * factor for column in rest]
-    squares = added(a * models + b, left**2, models * models).reshape(models, models)
+    squares = added(pair, left**2, models * models).reshape(models, models)
     squares = squares + squares.T
-    meat = np.zeros((models + others, models + others))
-    meat[:models, :models] = np.diag(squares.sum(axis=1)) - squares
+    meat = np.zeros((models + len(rest),) * 2)
+    meat[:models, :models] = -squares
+    meat[np.arange(models), np.arange(models)] += squares.sum(axis=1)
+    lower, upper = np.divmod(pair, models) if rest else (pair, pair)
     for place, column in enumerate(rest, models):
-        meat[place, :models] = added(a, left * column, models) - added(b, left * column, models)
+        meat[place, :models] = added(lower, left * column, models) - added(upper, left * column, models)
         meat[:models, place] = meat[place, :models]
         for other, factors in enumerate(rest, models):
             meat[place, other] = column @ factors
-    if pulls is not None:
-        for one in np.flatnonzero(pulls >= _WHOLE):
-            alone |= _beyond(table, cluster, int(one))
-    return meat, alone
+    return meat
 
 
 def _beyond(table: RatingInput, cluster: NDArray[np.intp], one: int) -> NDArray[np.bool_]:
@@ -231,16 +231,16 @@ def _beyond(table: RatingInput, cluster: NDArray[np.intp], one: int) -> NDArray[
 def _meat(
     table: RatingInput,
     fitted: Fit,
-    scores: _Scores,
+    scores_of: Callable[[_Rows], _Scores],
     covariates: NDArray[np.float64],
     cluster: NDArray[np.intp],
     pulls: NDArray[np.float64] | None,
     even: float,
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the sum of the products of scores of clusters, and which models stand alone."""
+) -> NDArray[np.float64]:
+    """Return the sum of the products of scores of clusters."""
     models, size = len(table.names), len(fitted.bread)
     clusters = int(cluster.max()) + 1
-    meat, alone = np.zeros((size, size)), np.zeros(models, dtype=np.bool_)
+    meat = np.zeros((size, size))
     strong = np.zeros(clusters, dtype=np.bool_) if pulls is None else pulls > _LEVERAGE
     even_pull = np.full(clusters, even)
     if pulls is not None and int(strong.sum()) * size**3 > _MOST_WORK:
@@ -249,30 +249,27 @@ def _meat(
         strong[:] = False
     for rows, first, count in _chunks(cluster, clusters, max(1, _MOST_CELLS // size)):
         local = cluster[rows] - first
-        found = _by_cluster(table, scores, rows, local, count)
+        found = _by_cluster(table, scores_of(rows), rows, local, count)
         pulling = np.flatnonzero(strong[first : first + count])
         found *= np.where(strong, 1.0, even_pull)[first : first + count, None]
         for start in range(0, len(pulling), step := max(1, _MOST_ENTRIES // size**2)):
             own = pulling[start : start + step]
             found[own] = _corrected(table, fitted, covariates, rows, local, own, found[own])
         meat += found.T @ found
-    if pulls is not None:
-        for one in np.flatnonzero(pulls >= _WHOLE):
-            alone |= _beyond(table, cluster, int(one))
-    return meat, alone
+    return meat
 
 
 def _by_cluster(
-    table: RatingInput, scores: _Scores, rows: NDArray[np.intp] | slice, local: NDArray[np.intp], count: int
+    table: RatingInput, scores: _Scores, rows: _Rows, local: NDArray[np.intp], count: int
 ) -> NDArray[np.float64]:
     models = len(table.names)
-    at, left = local * models, scores.strength[rows]
+    at, left = local * models, scores.strength
     strengths = added(at + table.a[rows], left, count * models)
     strengths -= added(at + table.b[rows], left, count * models)
     strengths = strengths.reshape(count, models)
     if not scores.others.shape[1]:
         return strengths
-    others = [added(local, column, count)[:, None] for column in scores.others[rows].T]
+    others = [added(local, column, count)[:, None] for column in scores.others.T]
     return np.concatenate([strengths, *others], axis=1)
 
 
@@ -280,7 +277,7 @@ def _corrected(
     table: RatingInput,
     fitted: Fit,
     covariates: NDArray[np.float64],
-    rows: NDArray[np.intp] | slice,
+    rows: _Rows,
     local: NDArray[np.intp],
     own: NDArray[np.intp],
     found: NDArray[np.float64],
@@ -302,7 +299,7 @@ def _corrected(
     return np.linalg.solve(remains, found[:, :, None])[:, :, 0].astype(np.float64, copy=False)
 
 
-def _chunks(cluster: NDArray[np.intp], clusters: int, most: int) -> list[tuple[NDArray[np.intp] | slice, int, int]]:
+def _chunks(cluster: NDArray[np.intp], clusters: int, most: int) -> list[tuple[_Rows, int, int]]:
     """Return (rows, first cluster, clusters) of parts with at most so many clusters each."""
     if clusters <= most:
         return [(slice(None), 0, clusters)]
@@ -310,7 +307,7 @@ def _chunks(cluster: NDArray[np.intp], clusters: int, most: int) -> list[tuple[N
     if (np.diff(cluster) < 0).any():
         order = np.argsort(cluster, kind="stable")
         edges = np.searchsorted(cluster[order], np.append(starts, clusters))
-        parts: list[NDArray[np.intp] | slice] = [order[low:high] for low, high in pairwise(edges.tolist())]
+        parts: list[_Rows] = [order[low:high] for low, high in pairwise(edges.tolist())]
     else:
         edges = np.searchsorted(cluster, np.append(starts, clusters))
         parts = [slice(low, high) for low, high in pairwise(edges.tolist())]
