@@ -4,9 +4,9 @@ import asyncio
 import json
 import socket
 import threading
+from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -91,12 +91,36 @@ def test_a_client_that_stalls_while_it_sends_is_cut(sent: bytes, status: bytes) 
         assert closed_by_server(client).startswith(status)
 
 
-def test_what_is_no_http_is_refused_and_harms_nobody() -> None:
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 hello\r\n\r\n",
+        b"GET /health HTTP/1.1\r\n\r\n",
+        b"GET /" + b"x" * 100_000,
+        b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: x\r\n\r\n",
+        b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
+    ],
+    ids=["another protocol", "no host", "no end", "no length", "no chunk"],
+)
+def test_what_is_no_http_is_refused_in_the_protocols_form_and_harms_nobody(sent: bytes) -> None:
     with Server([SIM], port=0) as server:
         with connected(server) as client:
-            client.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 hello\r\n\r\n")
-            assert closed_by_server(client).startswith(b"HTTP/1.1 400")
+            client.sendall(sent)
+            head, _, body = closed_by_server(client).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 400")
+        assert json.loads(body)["error"]["code"] == "invalid_http"
         assert get(server, "/health").status == 200
+
+
+def test_what_is_no_http_behind_an_answer_ends_the_connection_without_a_complaint(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with Server([SIM], port=0) as server, connected(server) as client:
+        client.sendall(b"POST /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n")
+        assert client.recv(1 << 16).startswith(b"HTTP/1.1 404")
+        client.sendall(b"zz\r\n\r\n")
+        assert closed_by_server(client) == b""
+    assert not caplog.records
 
 
 @pytest.mark.parametrize(
@@ -128,6 +152,7 @@ def test_another_address_is_refused_in_the_protocols_form(method: str, path: str
     with Server([SIM], port=0) as server:
         refused = ask(server, None, path, method=method)
         assert (refused.status, refused.error["type"]) == (status, "invalid_request_error")
+        assert refused.headers.get("allow") == ("POST" if status == 405 else None)
 
 
 def test_a_model_that_is_not_served_is_named() -> None:
@@ -195,13 +220,26 @@ def test_a_reply_in_work_ends_before_the_server_does() -> None:
             get(server, "/health")
 
 
-def test_a_reply_that_takes_longer_than_the_grace_is_given_up() -> None:
-    backend = Waiting()
+class WaitingAmid(Waiting):
+    """Has told a piece of its answer before it waits."""
+
+    async def stream(self, call: Call) -> AsyncGenerator[str | Reply, None]:
+        yield "so far"
+        yield await self.complete(call)
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_reply_that_takes_longer_than_the_grace_is_given_up_in_the_protocols_form(
+    begun: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    backend = WaitingAmid() if begun else Waiting()
     settings = ServerSettings(grace_seconds=1)
-    lost: list[Any] = []
     with Server([SIM], port=0, backends={"sim": backend}, settings=settings) as server, connected(server) as client:
-        client.sendall(raw(wish(model="sim/ada")))
+        client.sendall(raw(wish(model="sim/ada", stream=begun)))
         assert backend.entered.wait(PATIENCE)
         server.stop()
-        lost.append(closed_by_server(client))
-    assert lost == [b""] or lost[0].startswith(b"HTTP/1.1 500")
+        got = closed_by_server(client)
+    assert got.startswith(b"HTTP/1.1 200" if begun else b"HTTP/1.1 503")
+    assert b'"code":"stopped"' in got and b"[DONE]" not in got
+    assert got.count(b"so far") == begun
+    assert not [record for record in caplog.records if record.exc_info]

@@ -47,7 +47,7 @@ def test_without_a_token_programs_and_pages_of_this_machine_may_ask(headers: dic
         assert ask(server, wish(model="sim/ada"), headers=headers).status == 200
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
 def test_an_address_that_others_can_reach_needs_a_token(host: str) -> None:
     assert "--token-env" in problem(host=host)
 
@@ -57,8 +57,26 @@ def test_a_port_in_use_is_named() -> None:
         assert f"127.0.0.1:{server.port} is taken by another program" in problem(port=server.port)
 
 
-def test_an_address_that_is_not_this_machines_is_named() -> None:
-    assert "cannot be listened at" in problem(host="192.0.2.1", token=TOKEN)
+@pytest.mark.parametrize("host", ["192.0.2.1", "a..b", "a" * 80, "::1%no", ":::1"])
+def test_an_address_that_is_not_this_machines_is_named(host: str) -> None:
+    assert problem(host=host, token=TOKEN).startswith("serve: host: ")
+
+
+def test_no_address_is_not_all_addresses() -> None:
+    for token in ("", TOKEN):
+        assert problem(host="", token=token).startswith("serve: host: is empty")
+
+
+@pytest.mark.parametrize("token", ["\udcff", "a\nb", " a", "a\x7f"])
+def test_a_token_that_no_client_could_show_is_refused(token: str) -> None:
+    assert problem(token=token).startswith("serve: token: ")
+
+
+@pytest.mark.parametrize("token", ["voil\u00e0", "\u00c5", "a b", "\u65e5\u672c", "="])
+def test_a_token_may_hold_any_other_character(token: str) -> None:
+    with Server([SIM], port=0, token=token) as server:
+        shown = {"Authorization": f"Bearer {token}".encode().decode("latin-1")}
+        assert get(server, "/v1/models", **shown).status == 200
 
 
 def test_what_cannot_be_served_is_named() -> None:

@@ -78,6 +78,8 @@ def test_what_cannot_be_done_is_refused_unless_it_asks_for_nothing(field: str) -
         (wish(n=0), "n"),
         (wish(n=129), "n"),
         (wish(stop=3), "stop"),
+        (wish() | {"\ud800": 1}, "body"),
+        (wish(messages=[{"role": "user", "content": "x", "\ud800": 1}]), "messages.0"),
         (wish(stream="yes"), "stream"),
         (wish(top_logprobs=2), "top_logprobs"),
         (wish(logprobs=True, top_logprobs=21), "top_logprobs"),
@@ -92,6 +94,13 @@ def test_what_cannot_be_done_is_refused_unless_it_asks_for_nothing(field: str) -
 )
 def test_a_bad_field_is_named(body: dict[str, Any], field: str) -> None:
     assert field in problems(body)
+
+
+def test_of_two_forms_that_a_field_may_have_the_one_that_was_meant_says_what_is_wrong() -> None:
+    assert "at most 64 items" in problems(wish(stop=["x"] * 65))["stop"]
+    image = [{"type": "image_url", "image_url": {"url": "x"}}]
+    found = problems(wish(messages=[{"role": "user", "content": image}]))
+    assert found["messages.0.content"] == "Input should be 'text'"
 
 
 def test_all_problems_are_told_together() -> None:

@@ -28,6 +28,10 @@ Tell = Callable[[int, str | Reply | ArenaError], Awaitable[None]]
 # before it reads still learns why it was refused.
 _DROPPED = 16
 
+_STOPPED = Refusal(
+    503, "the server was stopped before this was answered: ask again when it runs", "stopped", close=True
+)
+
 
 class Completions:
     """The application behind `/v1/chat/completions`.
@@ -45,17 +49,23 @@ class Completions:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        send = _timed(send, self._settings.write_seconds, scope)
+        sending = _Sending(send, self._settings.write_seconds, scope)
         try:
             asked = await self._asked(Request(scope, receive))
+            if isinstance(asked, Refusal):
+                await asked.response(scope, receive, sending)
+            else:
+                await self._work(asked, scope, receive, sending)
         except ClientDisconnect:
             return
-        if isinstance(asked, Refusal):
-            await asked.response(scope, receive, send)
-            return
+        except asyncio.CancelledError:
+            # Nothing but the end of the server cancels a request.
+            await sending.break_off(receive)
+
+    async def _work(self, form: Form, scope: Scope, receive: Receive, send: Send) -> None:
         self.in_work += 1
         try:
-            await _while_present(self._answer(asked, scope, receive, send), receive)
+            await _while_present(self._answer(form, scope, receive, send), receive)
         finally:
             self.in_work -= 1
 
@@ -197,17 +207,28 @@ async def _left(receive: Receive) -> None:
         pass
 
 
-def _timed(send: Send, seconds: float, scope: Scope) -> Send:
-    """Cut the connection of a client that does not read."""
+class _Sending:
+    """Sends one response; cuts the connection of a client that does not read it."""
 
-    async def timed(message: Sent) -> None:
+    def __init__(self, send: Send, seconds: float, scope: Scope) -> None:
+        self._send, self._seconds, self._scope = send, seconds, scope
+        self._begun = self._over = False
+
+    async def __call__(self, message: Sent) -> None:
+        self._begun = True
+        self._over = message["type"] == "http.response.body" and not message.get("more_body")
         try:
-            async with asyncio.timeout(seconds):
-                await send(message)
+            async with asyncio.timeout(self._seconds):
+                await self._send(message)
         except TimeoutError:
-            scope["state"]["cut"]()
+            self._scope["state"]["cut"]()
 
-    return timed
+    async def break_off(self, receive: Receive) -> None:
+        """Tell a client that waits, or is in the middle of a stream, that no more will come."""
+        if not self._begun:
+            await _STOPPED.response(self._scope, receive, self)
+        elif not self._over:
+            await self({"type": "http.response.body", "body": event(_STOPPED.body)})
 
 
 def _refusal(end: Reply | ArenaError) -> Refusal | None:

@@ -1,9 +1,14 @@
-"""A connection that ends when its client stalls in the middle of a request's headers, or never begins one."""
+"""A connection that ends when its client stalls in the middle of a request's headers, or speaks no HTTP."""
 
 import asyncio
 from typing import Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from coupled_arena.models.serving.refusals import Refusal
+
+_NO_HTTP = Refusal(400, "this is no request in HTTP/1.1", "invalid_http", close=True).response
 
 
 def connections(seconds: float) -> type[H11Protocol]:
@@ -30,6 +35,14 @@ def connections(seconds: float) -> type[H11Protocol]:
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
             self._watch()
+
+        def send_400_response(self, msg: str) -> None:
+            """Refuse what is no HTTP in the form of the protocol, unless another answer has begun."""
+            if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+                response = h11.Response(status_code=400, headers=_NO_HTTP.raw_headers)
+                for event in (response, h11.Data(data=bytes(_NO_HTTP.body)), h11.EndOfMessage()):
+                    self.transport.write(self.conn.send(event) or b"")
+            self.transport.close()
 
         @property
         def _busy(self) -> bool:

@@ -60,7 +60,7 @@ class Guard:
         if kind.lower() != "bearer":
             return _NO_TOKEN
         # Headers were decoded as Latin-1, which undoes to the bytes that were sent.
-        return None if hmac.compare_digest(shown.strip().encode("latin-1"), self._token) else _WRONG_TOKEN
+        return None if hmac.compare_digest(shown.strip(" \t").encode("latin-1"), self._token) else _WRONG_TOKEN
 
 
 def _names_loopback(address: str) -> bool:

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.errors import UNSHOWN, ConfigurationError, Problem
 from coupled_arena.models.calls import Backend
 from coupled_arena.models.model import Kind, Model
 from coupled_arena.models.serving.completions import Completions
@@ -80,9 +80,8 @@ class Server:
         backends: Mapping[Kind, Backend] | None = None,
         settings: ServerSettings | None = None,
     ) -> None:
-        if not token and not is_loopback(host):
-            words = f"{host} can be reached by others: name a variable that holds a token with --token-env"
-            raise ConfigurationError([Problem("serve", "host", words)])
+        if problems := list(_guarded(host, token)):
+            raise ConfigurationError(problems)
         settings = settings or ServerSettings()
         self._hall = Hall(models, backends)
         self.served = self._hall.served
@@ -184,7 +183,9 @@ class Server:
 async def _unknown(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     words = f"there is no {request.method} {request.url.path} here; POST /v1/chat/completions and GET /v1/models are"
-    return Refusal(status, words, "unknown_url").response
+    response = Refusal(status, words, "unknown_url").response
+    response.headers.update((isinstance(error, HTTPException) and error.headers) or {})
+    return response
 
 
 async def _broken(request: Request, error: Exception) -> Response:
@@ -192,12 +193,27 @@ async def _broken(request: Request, error: Exception) -> Response:
     return Refusal(500, words, "internal_error").response
 
 
+def _guarded(host: str, token: str) -> Iterator[Problem]:
+    """Addresses that need a token, and tokens that no client could show."""
+    if not host:
+        yield Problem("serve", "host", "is empty: give an address, 0.0.0.0 for all of this machine's")
+    elif not token and not is_loopback(host):
+        words = f"{host} can be reached by others: name a variable that holds a token with --token-env"
+        yield Problem("serve", "host", words)
+    if UNSHOWN.search(token) or token != token.strip():
+        yield Problem("serve", "token", "must be a text without line breaks, control characters and spaces around it")
+
+
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
-    except (OSError, OverflowError) as error:
-        taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
-        why = "is taken by another program" if taken else f"cannot be listened at ({error})"
+    except (OSError, OverflowError, UnicodeError) as error:
+        number = error.errno if isinstance(error, OSError) else None
+        # A name that cannot be looked up has a number of its own, below 0.
+        if isinstance(error, UnicodeError) or (number is not None and (number < 0 or number == errno.EADDRNOTAVAIL)):
+            words = f"{host} is no address of this machine ({error}): give one with --host"
+            raise ConfigurationError([Problem("serve", "host", words)]) from None
+        why = "is taken by another program" if number == errno.EADDRINUSE else f"cannot be listened at ({error})"
         words = f"{host}:{port} {why}: choose another one with --port, or 0 for any that is free"
         raise ConfigurationError([Problem("serve", "port", words)]) from None

@@ -177,13 +177,19 @@ def read_wish(body: Mapping[str, Any]) -> Wish:
 
 
 def _problems(error: ValidationError) -> list[Problem]:
-    """Return one problem for every field that is wrong, named without the alternatives a field may have."""
-    found: dict[str, Problem] = {}
+    """Return one problem for every field that is wrong, named without the alternatives a field may have.
+
+    Of two alternatives the one counts whose type was met: of a list of 65 that may be a text or 64 texts, the length.
+    """
+    found: dict[str, tuple[bool, Problem]] = {}
     for part in error.errors(include_url=False, include_input=False, include_context=False):
         places = part["loc"]
-        name = ".".join(map(str, places[:3] if places[0] == "messages" else places[:1]))
-        found.setdefault(name, Problem(_WHERE, name, part["msg"]))
-    return list(found.values())
+        # Without a place it is a name of a field, and one that is no text.
+        name = ".".join(map(str, places[:3] if places[:1] == ("messages",) else places[:1])) or "body"
+        met = not part["type"].endswith("_type")
+        if name not in found or (met and not found[name][0]):
+            found[name] = met, Problem(_WHERE, name, part["msg"])
+    return [problem for _, problem in found.values()]
 
 
 def _refused(extra: Mapping[str, Any]) -> list[Problem]:
