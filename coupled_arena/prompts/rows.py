@@ -1,15 +1,23 @@
-"""Reads the rows of a user's JSONL or CSV file; what is wrong with it becomes problems with file and line."""
+"""Reads the rows of a user's JSONL, CSV or Parquet file; what is wrong with it becomes problems with file and line."""
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from coupled_arena.errors import Problem
 
 
-def text_of(path: Path, key: str, problems: list[Problem]) -> str | None:
+class Problems(Protocol):
+    """Where problems are added: a list, or what keeps the first of them."""
+
+    def append(self, problem: Problem, /) -> None:
+        """Add a problem."""
+        ...
+
+
+def text_of(path: Path, key: str, problems: Problems) -> str | None:
     """Return the text of a file in UTF-8, or None where it cannot be read.
 
     Args:
@@ -28,7 +36,7 @@ def text_of(path: Path, key: str, problems: list[Problem]) -> str | None:
     return None
 
 
-def json_rows(path: Path, content: str, key: str, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_rows(path: Path, content: str, key: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield line number and fields of every line of a JSONL file that is not blank."""
     for number, line in enumerate(content.split("\n"), start=1):
         if not line.strip():
@@ -45,7 +53,7 @@ def json_rows(path: Path, content: str, key: str, problems: list[Problem]) -> It
 
 
 def csv_rows(
-    path: Path, content: str, key: str, problems: list[Problem], header: list[str] | None = None
+    path: Path, content: str, key: str, problems: Problems, header: list[str] | None = None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield first line number and fields of every row of a CSV file that is not blank.
 
@@ -57,6 +65,8 @@ def csv_rows(
         header: names of the columns; None takes them from the first row, and a first row that repeats them is skipped.
     """
     reader = csv.reader(content.splitlines(keepends=True), strict=True)
+    # No field is longer than the file; without this, the limit is 128 KiB.
+    csv.field_size_limit(max(len(content), csv.field_size_limit()))
     named = header is not None
     start = 1
     try:
@@ -74,3 +84,31 @@ def csv_rows(
             start = reader.line_num + 1
     except csv.Error as error:
         problems.append(Problem(f"{path}:{reader.line_num}", key, f"is not CSV: {error}"))
+
+
+def parquet_rows(
+    path: Path, key: str, problems: Problems, wanted: Collection[str] = ()
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield number, from 1, and fields of every row of a Parquet file.
+
+    Args:
+        path: the file.
+        key: what the problems call what it holds.
+        problems: where problems are added.
+        wanted: the columns to read, as far as there are any of them; else all are read.
+    """
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        problems.append(Problem(str(path), key, 'Parquet needs pyarrow: pip install "coupled-arena[parquet]"'))
+        return
+    number = 0
+    try:
+        with parquet.ParquetFile(path) as file:
+            columns = [name for name in file.schema_arrow.names if name in wanted] or None
+            for batch in file.iter_batches(columns=columns):
+                for fields in batch.to_pylist():
+                    number += 1
+                    yield number, fields
+    except (ArrowException, OSError) as error:
+        problems.append(Problem(str(path), key, f"cannot be read: {' '.join(str(error).split())}"))

@@ -1,15 +1,18 @@
 """Rows of a file of battles, each with its place: CSV, JSONL, JSON or Parquet."""
 
-import csv
 import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.prompts.rows import csv_rows, json_rows, parquet_rows, text_of
 
 ENDINGS = (".csv", ".json", ".jsonl", ".ndjson", ".parquet")
 """Endings of files that can be read."""
+
+KEY = "rows"
+"""What problems call what a file holds."""
 
 MOST_PROBLEMS = 20
 """More problems of one file than this are counted, not listed."""
@@ -34,15 +37,19 @@ class Problems:
         """How many there are beside them."""
 
     def add(self, where: str, key: str, message: str) -> None:
+        """Note what is wrong with a key somewhere."""
+        self.append(Problem(where, key, message))
+
+    def append(self, problem: Problem) -> None:
         """Note a problem."""
         if len(self.found) < MOST_PROBLEMS:
-            self.found.append(Problem(where, key, message))
+            self.found.append(problem)
         else:
             self.more += 1
 
     def error(self, path: Path) -> ConfigurationError:
         """Return the error that names them."""
-        rest = [Problem(str(path), "rows", f"has {self.more} more problems like these")] if self.more else []
+        rest = [Problem(str(path), KEY, f"has {self.more} more problems like these")] if self.more else []
         return ConfigurationError([*self.found, *rest])
 
 
@@ -55,85 +62,28 @@ def read_rows(path: Path, wanted: Collection[str], problems: Problems) -> Iterat
         problems: what is wrong goes here.
     """
     if path.suffix not in ENDINGS:
-        problems.add(str(path), "file", f"must end in one of {', '.join(ENDINGS)}")
-        return
-    try:
-        if path.suffix == ".parquet":
-            yield from _parquet(path, wanted, problems)
-            return
-        content = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        problems.add(f"{path}:{line}", "file", "is not UTF-8; save the file as UTF-8")
-    except (OSError, ValueError) as error:
-        # A ValueError is a path that no file can have, or a file that is not Parquet.
-        problems.add(str(path), "file", f"cannot be read: {getattr(error, 'strerror', None) or error}")
-    else:
-        yield from {".csv": _csv, ".json": _json}.get(path.suffix, _lines)(path, content, problems)
-
-
-def _csv(path: Path, content: str, problems: Problems) -> Iterator[Row]:
-    reader = csv.reader(content.splitlines(keepends=True), strict=True)
-    csv.field_size_limit(max(len(content), csv.field_size_limit()))
-    try:
-        header = next(reader, [])
-        start = reader.line_num + 1
-        for values in reader:
-            if len(values) == len(header):
-                yield Row(f"{path}:{start}", dict(zip(header, values, strict=True)))
-            elif any(values):
-                problems.add(f"{path}:{start}", "row", f"has {len(values)} fields where the header has {len(header)}")
-            start = reader.line_num + 1
-    except csv.Error as error:
-        problems.add(f"{path}:{reader.line_num}", "file", f"is not CSV: {error}")
-
-
-def _lines(path: Path, content: str, problems: Problems) -> Iterator[Row]:
-    for number, line in enumerate(content.split("\n"), start=1):
-        if line.strip():
-            try:
-                value = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                problems.add(f"{path}:{number}", "row", f"is not JSON: {error}")
-                continue
-            yield from _objects([(f"{path}:{number}", value)], problems)
+        problems.add(str(path), KEY, f"must end in one of {', '.join(ENDINGS)}")
+    elif path.suffix == ".parquet":
+        yield from (Row(f"{path}: row {n}", fields) for n, fields in parquet_rows(path, KEY, problems, wanted))
+    elif (content := text_of(path, KEY, problems)) is not None:
+        if path.suffix == ".json":
+            yield from _json(path, content, problems)
+        else:
+            read = csv_rows if path.suffix == ".csv" else json_rows
+            yield from (Row(f"{path}:{line}", fields) for line, fields in read(path, content, KEY, problems))
 
 
 def _json(path: Path, content: str, problems: Problems) -> Iterator[Row]:
     try:
         values = json.loads(content)
     except (ValueError, RecursionError) as error:
-        problems.add(str(path), "file", f"is not JSON: {error}; one object a line is .jsonl")
+        problems.add(str(path), KEY, f"is not JSON: {error}; one object a line is .jsonl")
         return
     if not isinstance(values, list):
-        problems.add(str(path), "file", "must be a list of objects, one for each battle")
+        problems.add(str(path), KEY, "must be a list of objects, one for each battle")
         return
-    yield from _objects([(f"{path}: entry {n}", value) for n, value in enumerate(values, start=1)], problems)
-
-
-def _objects(values: list[tuple[str, Any]], problems: Problems) -> Iterator[Row]:
-    for where, value in values:
+    for number, value in enumerate(values, start=1):
         if isinstance(value, dict):
-            yield Row(where, value)
+            yield Row(f"{path}: entry {number}", value)
         else:
-            problems.add(where, "row", "is not a JSON object")
-
-
-def _parquet(path: Path, wanted: Collection[str], problems: Problems) -> Iterator[Row]:
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        problems.add(str(path), "file", "Parquet needs the package pyarrow: pip install 'coupled-arena[parquet]'")
-        return
-    with parquet.ParquetFile(path) as file:
-        columns = [name for name in file.schema_arrow.names if name in wanted]
-        number = 0
-        for batch in file.iter_batches(columns=columns):
-            for fields in batch.to_pylist():
-                number += 1
-                yield Row(f"{path}: row {number}", fields)
-        if not columns:
-            names = ", ".join(file.schema_arrow.names)
-            problems.add(
-                str(path), "columns", f"none is known; name them with --a, --b and --winner; there are {names}"
-            )
+            problems.add(f"{path}: entry {number}", KEY, "is not a JSON object")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from coupled_arena.errors import ConfigurationError, Problem
-from coupled_arena.prompts.rows import csv_rows, json_rows, text_of
+from coupled_arena.prompts.rows import csv_rows, json_rows, parquet_rows, text_of
 from coupled_arena.records import name_problem
 from coupled_arena.studies.bench.task import Item
 
@@ -33,26 +33,12 @@ def rows_of(
     if path.suffix not in SUFFIXES:
         problems.append(Problem(str(path), KEY, f"is none of {', '.join(SUFFIXES)}"))
     elif path.suffix == ".parquet":
-        yield from _parquet_rows(path, problems)
+        yield from parquet_rows(path, KEY, problems)
     elif (content := text_of(path, KEY, problems)) is not None:
         if path.suffix == ".csv":
             yield from csv_rows(path, content, KEY, problems, None if header is None else list(header))
         else:
             yield from json_rows(path, content, KEY, problems)
-
-
-def _parquet_rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError:
-        problems.append(Problem(str(path), KEY, 'Parquet needs pyarrow: pip install "coupled-arena[parquet]"'))
-        return
-    try:
-        rows = parquet.read_table(path).to_pylist()
-    except (ArrowException, OSError) as error:
-        problems.append(Problem(str(path), KEY, f"cannot be read: {' '.join(str(error).split())}"))
-        return
-    yield from enumerate(rows, start=1)
 
 
 @dataclass(slots=True)
