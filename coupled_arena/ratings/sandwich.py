@@ -90,7 +90,7 @@ def sandwich(table: RatingInput, fitted: Fit, code: NDArray[np.intp], covariates
     even = clusters / (clusters - 1)
     meat = None
     if not covariates.shape[1] or pulls is None:
-        meat = _meat_of_pairs(table, scores, cluster, clusters, pulls, even)
+        meat = _meat_of_pairs(models, code, scores, cluster, clusters, pulls, even)
     if meat is None:
         meat = _meat(table, fitted, scores, covariates, cluster, pulls, even)
     if pulls is not None:
@@ -173,7 +173,8 @@ def _pulls(
 
 
 def _meat_of_pairs(
-    table: RatingInput,
+    models: int,
+    code: NDArray[np.intp],
     scores_of: Callable[[_Rows], _Scores],
     cluster: NDArray[np.intp],
     clusters: int,
@@ -181,20 +182,22 @@ def _meat_of_pairs(
     even: float,
 ) -> NDArray[np.float64] | None:
     """Return the sum of the products of scores, or None where a cluster is not one pair's."""
-    models = len(table.names)
     pair, left = np.empty(clusters, dtype=np.intp), np.empty(clusters)
+    a, b = np.divmod(np.arange(models**2), models)
+    pairs = np.repeat(np.minimum(a, b) * models + np.maximum(a, b), OUTCOMES)
+    signs = np.repeat(np.where(a < b, 1.0, -1.0), OUTCOMES)
     rest: list[NDArray[np.float64]] = []
     # Sorting costs more than one large part.
     rising = bool((cluster[1:] >= cluster[:-1]).all())
     parts = _chunks(cluster, clusters, _MOST_CLUSTERS) if rising else [(slice(None), 0, clusters)]
     for rows, first, count in parts:
-        local, a, b = cluster[rows] - first, table.a[rows], table.b[rows]
-        own, of_row = pair[first : first + count], np.minimum(a, b) * models + np.maximum(a, b)
+        local, at = cluster[rows] - first, code[rows]
+        own, of_row = pair[first : first + count], pairs[at]
         own[local] = of_row
         if (own[local] != of_row).any():
             return None
         scores = scores_of(rows)
-        left[first : first + count] = added(local, np.where(a < b, scores.strength, -scores.strength), count)
+        left[first : first + count] = added(local, scores.strength * signs[at], count)
         rest = rest or [np.empty(clusters) for _ in scores.others.T]
         for into, column in zip(rest, scores.others.T, strict=True):
             into[first : first + count] = added(local, column, count)
