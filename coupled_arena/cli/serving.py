@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.naming import model_of
 from coupled_arena.cli.options import JsonOption
 from coupled_arena.cli.terminal import complain, out_json
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from coupled_arena.models.calls import Backend
     from coupled_arena.models.model import Kind
     from coupled_arena.models.serving.server import Server
+
+
+FLAGS = {"host": "--host", "port": "--port", "token": "--token-env"}
+"""What the parameters of a server are called here."""
 
 
 def serve(
@@ -41,12 +46,12 @@ def serve(
     from coupled_arena.models.serving.server import Server
 
     token = "" if token_env is None else _token(token_env)
-    server = Server(
-        [model_of(text, "serve") for text in models], host=host, port=port, token=token, backends=_backends(threads)
-    )
+    served = [model_of(text, "serve") for text in models]
+    with in_flags(FLAGS):
+        server = Server(served, host=host, port=port, token=token, backends=_backends(threads))
     if as_json:
-        served = [{"id": m.id, "model": m.model.model, "fingerprint": m.fingerprint} for m in server.served.values()]
-        out_json({"url": server.url, "base_url": f"{server.url}/v1", "models": served})
+        told = [{"id": m.id, "model": m.model.model, "fingerprint": m.fingerprint} for m in server.served.values()]
+        out_json({"url": server.url, "base_url": f"{server.url}/v1", "models": told})
         sys.stdout.flush()
     complain(f"serving {', '.join(server.served)} at {server.url}/v1; Ctrl-C stops")
     complain(_curl(server, token_env))

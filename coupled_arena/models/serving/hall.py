@@ -113,7 +113,7 @@ class Hall:
         if model.kind not in _SERVED:
             return [f"is reached through its provider; only {' and '.join(f'{kind}/' for kind in _SERVED)} are served"]
         if model.name in self.served:
-            return ["is given twice; keep one, or give it another id with ID=MODEL"]
+            return ["is given twice; keep one, or give the other a name of its own"]
         backend = self._backends.get(model.kind)
         if backend is None:
             backend = self._backends[model.kind] = default_backend(model.kind)

@@ -198,8 +198,7 @@ def _guarded(host: str, token: str) -> Iterator[Problem]:
     if not host:
         yield Problem("serve", "host", "is empty: give an address, 0.0.0.0 for all of this machine's")
     elif not token and not is_loopback(host):
-        words = f"{host} can be reached by others: name a variable that holds a token with --token-env"
-        yield Problem("serve", "host", words)
+        yield Problem("serve", "token", f"must be given: {host} can be reached by others than this machine")
     if UNSHOWN.search(token) or token != token.strip():
         yield Problem("serve", "token", "must be a text without line breaks, control characters and spaces around it")
 
@@ -212,8 +211,8 @@ def _listen(host: str, port: int) -> socket.socket:
         number = error.errno if isinstance(error, OSError) else None
         # A name that cannot be looked up has a number of its own, below 0.
         if isinstance(error, UnicodeError) or (number is not None and (number < 0 or number == errno.EADDRNOTAVAIL)):
-            words = f"{host} is no address of this machine ({error}): give one with --host"
+            words = f"{host} is no address of this machine ({error}): give one that is"
             raise ConfigurationError([Problem("serve", "host", words)]) from None
         why = "is taken by another program" if number == errno.EADDRINUSE else f"cannot be listened at ({error})"
-        words = f"{host}:{port} {why}: choose another one with --port, or 0 for any that is free"
+        words = f"{host}:{port} {why}: choose another one, or 0 for any that is free"
         raise ConfigurationError([Problem("serve", "port", words)]) from None
