@@ -14,7 +14,7 @@ from coupled_arena.testing import FakeProvider
 from tests.test_cli import arena, parsed
 
 SMALL = ("--task", "yes-no", "--items", "20", "--repeats", "3", "--seed", "7")
-MODELS = ("--models", "sim/ada?skill=1", "--models", "bob=sim/bob?skill=0.9")
+MODELS = ("--models", "sim/ada?skill=1", "--model", "bob=sim/bob?skill=0.9")
 
 Bench = Callable[..., Result]
 

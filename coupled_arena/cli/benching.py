@@ -51,7 +51,9 @@ def bench(
             "or your items: JSONL, CSV or Parquet with id, text, gold.",
         ),
     ],
-    models: Annotated[list[str], typer.Option("--models", metavar="MODEL", help="Who is asked; repeatable.")],
+    models: Annotated[
+        list[str], typer.Option("--models", "--model", metavar="MODEL", help="Who is asked; repeatable.")
+    ],
     items: Annotated[int | None, typer.Option("--items", min=1, help="Items, drawn by the seed; all if left out.")] = (
         None
     ),

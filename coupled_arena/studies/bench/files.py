@@ -1,5 +1,6 @@
 """Item files of any form: their rows, and the items made of them, with every problem named by file and line."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,14 +90,24 @@ class Collection:
         if not self.problems and not self.items:
             self.problems.append(Problem(str(path), KEY, "holds no items"))
         if len(self.problems) > MOST_LISTED:
-            more = Problem(str(path), KEY, f"and {len(self.problems) - MOST_LISTED} problems more")
+            more = Problem(str(path), "rows", f"have {len(self.problems) - MOST_LISTED} more problems like these")
             raise ConfigurationError([*self.problems[:MOST_LISTED], more])
         if self.problems:
             raise ConfigurationError(self.problems)
         return tuple(self.items)
 
 
+def as_text(value: Any) -> str:
+    """Return a value as text without surrounding spaces: a number as it is written, and as empty what is neither.
+
+    >>> as_text(" a "), as_text(1.5), as_text(float("nan")), as_text(b"a"), as_text(["a"])
+    ('a', '1.5', '', '', '')
+    """
+    if value is None or isinstance(value, bool | bytes | list | dict) or value != value:
+        return ""
+    return "" if isinstance(value, float) and math.isinf(value) else str(value).strip()
+
+
 def text_in(row: dict[str, Any], key: str) -> str:
-    """Return a field as text without surrounding spaces: a number as it is written, nothing as an empty text."""
-    value = row.get(key)
-    return "" if value is None or isinstance(value, bool | list | dict) else str(value).strip()
+    """Return a field as text."""
+    return as_text(row.get(key))
