@@ -24,7 +24,7 @@ def lines(path: Path, rows: list[Any]) -> Path:
     return path
 
 
-def games(file: BattleFile) -> list[tuple[str, str, float, float, int]]:
+def battles(file: BattleFile) -> list[tuple[str, str, float, float, int]]:
     table = file.table
     columns = (table.a, table.b, table.score, table.weight, table.cluster)
     return [
@@ -56,7 +56,7 @@ def test_votes_of_lmarena_are_read_from_every_kind_of_file(tmp_path: Path, endin
     else:
         lines(path, LMARENA)
     found = read_file(path)
-    assert games(found) == [("ada", "bob", 1, 1, 0), ("bob", "ada", 0.5, 1, 0), ("ada", "cleo", 0, 1, 1)]
+    assert battles(found) == [("ada", "bob", 1, 1, 0), ("bob", "ada", 0.5, 1, 0), ("ada", "cleo", 0, 1, 1)]
     assert (found.format, found.decided, found.void, found.cluster) == ("LMArena votes", 3, 1, "question_id")
     assert found.battles == {"ada": 3, "bob": 2, "cleo": 1}
     assert read_battles(path).names == ("ada", "bob", "cleo")
@@ -66,7 +66,7 @@ def test_votes_with_a_column_for_each_outcome_are_read(tmp_path: Path) -> None:
     row = {"id": 1, "model_a": "ada", "model_b": "bob", "winner_model_a": 0, "winner_model_b": 1, "winner_tie": 0}
     path = lines(tmp_path / "v.jsonl", [row, {**row, "id": 2, "winner_model_b": 0}])
     found = read_file(path)
-    assert games(found) == [("ada", "bob", 0, 1, 0)]
+    assert battles(found) == [("ada", "bob", 0, 1, 0)]
     assert found.void == 1
     assert problems(lines(path, [{**row, "winner_tie": 1}]))[0].startswith("v.jsonl:1 winner_model_a two outcomes")
 
@@ -75,7 +75,7 @@ def test_both_orders_of_fastchat_enter_as_halves_of_one_question(tmp_path: Path)
     row = {"question_id": 81, "model_1": "ada", "model_2": "bob", "g1_winner": "model_1", "g2_winner": "model_2"}
     path = lines(tmp_path / "pair.jsonl", [{**row, "turn": 1}, {**row, "turn": 2, "g2_winner": "error"}])
     found = read_file(path)
-    assert games(found) == [("ada", "bob", 1, 0.5, 0), ("bob", "ada", 1, 0.5, 0)]
+    assert battles(found) == [("ada", "bob", 1, 0.5, 0), ("bob", "ada", 1, 0.5, 0)]
     assert (found.decided, found.void) == (2, 2)
 
 
@@ -83,7 +83,7 @@ def test_arena_hard_swaps_the_baseline_from_game_to_game(tmp_path: Path) -> None
     row = {"uid": "u1", "model": "ada", "games": [{"score": "A>>B"}, {"score": "A=B"}]}
     path = lines(tmp_path / "ada.jsonl", [row, {**row, "uid": "u2", "games": [{"score": "B>A"}, {"score": None}]}])
     found = read_file(path, baseline="gpt")
-    assert games(found) == [("gpt", "ada", 1, 0.5, 0), ("ada", "gpt", 0.5, 0.5, 0)]
+    assert battles(found) == [("gpt", "ada", 1, 0.5, 0), ("ada", "gpt", 0.5, 0.5, 0)]
     assert found.void == 2
     assert problems(path)[0].startswith("ada.jsonl:1 baseline is missing; name the model that all others met")
     named = read_file(lines(path, [{**row, "baseline": "o3"}]))
@@ -96,7 +96,7 @@ def test_a_preference_between_two_outcomes_is_shared_out(tmp_path: Path) -> None
     path = tmp_path / "annotations.json"
     path.write_text(json.dumps(rows), encoding="utf-8")
     found = read_file(path)
-    assert [one[2:4] for one in games(found)] == [(1, 1), (1, 0.75), (0, 0.25), (0.5, 1), (0.5, 1)]
+    assert [one[2:4] for one in battles(found)] == [(1, 1), (1, 0.75), (0, 0.25), (0.5, 1), (0.5, 1)]
     assert (found.decided, found.void, found.table.clusters) == (4, 1, 1)
     assert found.battles == {"gpt": 4, "ada": 4}
     path.write_text(json.dumps([{**row, "preference": 3}]), encoding="utf-8")
@@ -110,11 +110,11 @@ def test_auto_arena_counts_the_last_decision_and_never_an_error(tmp_path: Path) 
         {"gamekey": [4, "bob", "ada"], "final_winner": ["A", "error"], "judges": []},
     ]
     found = read_file(lines(tmp_path / "judge.jsonl", rows))
-    assert games(found) == [("ada", "bob", 1, 1, 0), ("bob", "ada", 0.5, 1, 0)]
+    assert battles(found) == [("ada", "bob", 1, 1, 0), ("bob", "ada", 0.5, 1, 0)]
     assert found.void == 1
     table = tmp_path / "debates.csv"
     table.write_text("qid,can_a,can_b,winner\n1,ada,bob,A\n1,bob,ada,Tie\n", encoding="utf-8")
-    assert games(read_file(table)) == games(found)
+    assert battles(read_file(table)) == battles(found)
 
 
 def test_battles_of_this_package_keep_weights_and_refuse_one_twice(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_battles_of_this_package_keep_weights_and_refuse_one_twice(tmp_path: Pat
     lonely = {**first, "battle": "b3", "question": "r"}
     path = lines(tmp_path / "battles.jsonl", [first, second, lonely])
     found = read_file(path)
-    assert games(found) == [("ada", "bob", 1, 0.5, 0), ("bob", "ada", 1, 0.5, 0)]
+    assert battles(found) == [("ada", "bob", 1, 0.5, 0), ("bob", "ada", 1, 0.5, 0)]
     assert found.void == 1
     assert "'b1' is at" in problems(lines(path, [first, first]))[0]
 
@@ -133,7 +133,7 @@ def test_columns_of_ones_own_are_named(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text("left,right,won,topic,sure\nada,bob,ada,t,2\nbob,ada,draw,t,0.5\n", encoding="utf-8")
     found = read_file(path, a="left", b="right", winner="won", cluster="topic", weight="sure")
-    assert games(found) == [("ada", "bob", 1, 2, 0), ("bob", "ada", 0.5, 0.5, 0)]
+    assert battles(found) == [("ada", "bob", 1, 2, 0), ("bob", "ada", 0.5, 0.5, 0)]
     alone = read_file(path, a="left", b="right", winner="won")
     assert (alone.cluster, alone.table.clusters) == (None, 2)
     assert problems(path)[0].startswith("own.csv columns are of no known format; name them with --a, --b and --winner")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from coupled_arena.ratings.table import RatingInput
 from coupled_arena.ratings.table import Row as TableRow
-from coupled_arena.studies.battle_formats import FORMATS, QUESTIONS, WANTED, Choice, Format, Game, Wrong, by_columns
+from coupled_arena.studies.battle_formats import FORMATS, QUESTIONS, WANTED, Choice, Format, Judged, Wrong, by_columns
 from coupled_arena.studies.battle_rows import Problems, Row, read_rows
 
 OWN = "columns of your own"
@@ -100,7 +100,7 @@ def read_file(path: str | os.PathLike[str], *, cluster: str | None = None, **col
 
 
 class _Found(NamedTuple):
-    game: Game
+    judged: Judged
     cluster: Hashable
 
 
@@ -140,18 +140,18 @@ class _Reader(NamedTuple):
         return cls(known, choice, cluster or question, asked["weight"])
 
     def read(self, row: Row, found: list[_Found], seen: dict[Any, str], problems: Problems) -> None:
-        """Add the games of a row, or what is wrong with it."""
+        """Add the battles of a row, or what is wrong with it."""
         try:
-            games = self.format.games(_Fields(row.fields), self.choice, row.where)
+            battles = self.format.judged(_Fields(row.fields), self.choice, row.where)
             if (battle := row.fields.get("battle")) is not None and "battle" in self.format.columns:
                 if battle in seen:
                     raise Wrong("battle", f"{battle!r} is at {seen[battle]} already; leave one out")
                 seen[battle] = row.where
             cluster, factor = self._cluster(row), self._weight(row)
-            for game in games:
-                if game.a == game.b:
-                    raise Wrong("models", f"{game.a!r} meets itself; leave the row out")
-                found.append(_Found(game if factor == 1 else game._replace(weight=game.weight * factor), cluster))
+            for judged in battles:
+                if judged.a == judged.b:
+                    raise Wrong("models", f"{judged.a!r} meets itself; leave the row out")
+                found.append(_Found(judged if factor == 1 else judged._replace(weight=judged.weight * factor), cluster))
         except Wrong as wrong:
             problems.add(row.where, wrong.key, wrong.message)
 
@@ -193,14 +193,15 @@ def _list(columns: Iterable[str]) -> str:
 
 def _file(path: Path, reader: _Reader, found: list[_Found]) -> BattleFile:
     halves: defaultdict[Hashable, int] = defaultdict(int)
-    for game, _ in found:
-        halves[game.together] += game.score is not None
+    for judged, _ in found:
+        halves[judged.together] += judged.score is not None
     rated = [
         one
         for one in found
-        if one.game.score is not None and (one.game.together is None or halves[one.game.together] == one.game.parts)
+        if one.judged.score is not None
+        and (one.judged.together is None or halves[one.judged.together] == one.judged.parts)
     ]
-    models = {name for game, _ in found for name in (game.a, game.b)}
+    models = {name for judged, _ in found for name in (judged.a, judged.b)}
     battles: Counter[str] = Counter(dict.fromkeys(models, 0))
     rows: list[TableRow] = []
     for (a, b, score, weight, *_), cluster in rated:

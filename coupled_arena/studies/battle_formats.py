@@ -29,7 +29,7 @@ class Wrong(Exception):
         super().__init__(key, message)
 
 
-class Game(NamedTuple):
+class Judged(NamedTuple):
     """One judged battle of a row."""
 
     a: str
@@ -41,7 +41,7 @@ class Game(NamedTuple):
     weight: float
     """Weight in the ratings."""
     together: Hashable = None
-    """Names the games that enter only together: one battle in both orders; None for a battle by itself."""
+    """Names those that enter only together: one battle in both orders; None for a battle by itself."""
     parts: int = 1
     """How many of these there must be."""
 
@@ -66,8 +66,8 @@ class Format(NamedTuple):
     """Its name."""
     columns: tuple[str, ...]
     """Columns that a file must have."""
-    games: Callable[[Mapping[str, Any], Choice, Hashable], list[Game]]
-    """From a row, the choice and a key of the row to its games; raises `Wrong`."""
+    judged: Callable[[Mapping[str, Any], Choice, Hashable], list[Judged]]
+    """From a row, the choice and a key of the row to its judged battles; raises `Wrong`."""
 
 
 def score_of(key: str, value: Any, a: str, b: str) -> float | None:
@@ -98,31 +98,31 @@ def name_of(row: Mapping[str, Any], key: str) -> str:
     return value.strip()
 
 
-def by_columns(row: Mapping[str, Any], choice: Choice, key: Hashable) -> list[Game]:
-    """Return the game of a row with a column for each of the two models and one for the outcome."""
+def by_columns(row: Mapping[str, Any], choice: Choice, key: Hashable) -> list[Judged]:
+    """Return the battle of a row with a column for each of the two models and one for the outcome."""
     a, b = name_of(row, choice.a), name_of(row, choice.b)
-    return [Game(a, b, score_of(choice.winner, row.get(choice.winner), a, b), 1.0)]
+    return [Judged(a, b, score_of(choice.winner, row.get(choice.winner), a, b), 1.0)]
 
 
-def _flags(row: Mapping[str, Any], choice: Choice, key: Hashable) -> list[Game]:
+def _flags(row: Mapping[str, Any], choice: Choice, key: Hashable) -> list[Judged]:
     a, b = name_of(row, choice.a), name_of(row, choice.b)
     names = {"winner_model_a": 1.0, "winner_model_b": 0.0, "winner_tie": 0.5}
     found = [score for name, score in names.items() if str(row.get(name)) in ("1", "1.0", "True", "true")]
     if len(found) > 1:
         raise Wrong("winner_model_a", "two outcomes of one battle are marked; mark one of them")
-    return [Game(a, b, found[0] if found else None, 1.0)]
+    return [Judged(a, b, found[0] if found else None, 1.0)]
 
 
-def _fastchat(row: Mapping[str, Any], choice: Choice, key: Hashable) -> list[Game]:
+def _fastchat(row: Mapping[str, Any], choice: Choice, key: Hashable) -> list[Judged]:
     a, b = name_of(row, "model_1"), name_of(row, "model_2")
     # Both winners are named as in the row, whichever answer the judge read first.
     return [
-        Game(*sides, _turned(score_of(winner, row.get(winner), a, b), sides == (b, a)), 0.5, key, 2)
+        Judged(*sides, _turned(score_of(winner, row.get(winner), a, b), sides == (b, a)), 0.5, key, 2)
         for winner, sides in (("g1_winner", (a, b)), ("g2_winner", (b, a)))
     ]
 
 
-def _arena_hard(row: Mapping[str, Any], choice: Choice, key: Hashable) -> list[Game]:
+def _arena_hard(row: Mapping[str, Any], choice: Choice, key: Hashable) -> list[Judged]:
     model = name_of(row, "model")
     baseline = name_of(row, "baseline") if row.get("baseline") is not None else choice.baseline
     if baseline is None:
@@ -135,44 +135,44 @@ def _arena_hard(row: Mapping[str, Any], choice: Choice, key: Hashable) -> list[G
         # The baseline is read first in the first game, and last in the next one.
         a, b = (baseline, model) if number % 2 == 0 else (model, baseline)
         score = score_of("games", game.get("score") if isinstance(game, dict) else None, a, b)
-        found.append(Game(a, b, score, 1 / len(games), key, len(games)))
+        found.append(Judged(a, b, score, 1 / len(games), key, len(games)))
     return found
 
 
-def _alpaca_eval(row: Mapping[str, Any], choice: Choice, key: Hashable) -> list[Game]:
+def _alpaca_eval(row: Mapping[str, Any], choice: Choice, key: Hashable) -> list[Judged]:
     a, b, value = name_of(row, "generator_1"), name_of(row, "generator_2"), row.get("preference")
     if value is None or value == "":
-        return [Game(a, b, None, 1.0)]
+        return [Judged(a, b, None, 1.0)]
     try:
         preference = float(value)
     except (TypeError, ValueError):
         preference = -1.0
     if math.isnan(preference):
-        return [Game(a, b, None, 1.0)]
+        return [Judged(a, b, None, 1.0)]
     if preference != 0 and not 1 <= preference <= 2:
         raise Wrong("preference", f"must lie between 1 (the first answer) and 2, or be 0 for a tie, not {value!r}")
-    return [Game(a, b, 0.5 if preference == 0 else 2 - preference, 1.0)]
+    return [Judged(a, b, 0.5 if preference == 0 else 2 - preference, 1.0)]
 
 
-def _auto_arena(row: Mapping[str, Any], choice: Choice, key: Hashable) -> list[Game]:
-    game, winners = row["gamekey"], row["final_winner"]
-    if not isinstance(game, list) or len(game) != 3:
+def _auto_arena(row: Mapping[str, Any], choice: Choice, key: Hashable) -> list[Judged]:
+    told, winners = row["gamekey"], row["final_winner"]
+    if not isinstance(told, list) or len(told) != 3:
         raise Wrong("gamekey", "must be a list of question, A and B")
-    sides = {"gamekey.A": game[1], "gamekey.B": game[2]}
+    sides = {"gamekey.A": told[1], "gamekey.B": told[2]}
     a, b = (name_of(sides, side) for side in sides)
     # The last one is the decision after all discussion.
     last = winners[-1] if isinstance(winners, list) and winners else None
-    return [Game(a, b, score_of("final_winner", last, a, b), 1.0)]
+    return [Judged(a, b, score_of("final_winner", last, a, b), 1.0)]
 
 
-def _coupled_arena(row: Mapping[str, Any], choice: Choice, key: Hashable) -> list[Game]:
+def _coupled_arena(row: Mapping[str, Any], choice: Choice, key: Hashable) -> list[Judged]:
     a, b = name_of(row, "a"), name_of(row, "b")
     try:
         weight = float(row["weight"])
     except (TypeError, ValueError):
         raise Wrong("weight", f"must be a number, not {row['weight']!r}") from None
     both = (row.get("question"), row.get("replicate"), row.get("arm"), frozenset((a, b))) if weight < 1 else None
-    return [Game(a, b, score_of("verdict", row.get("verdict"), a, b), weight, both, 2 if both else 1)]
+    return [Judged(a, b, score_of("verdict", row.get("verdict"), a, b), weight, both, 2 if both else 1)]
 
 
 def _turned(score: float | None, turned: bool) -> float | None:
