@@ -44,6 +44,15 @@ def test_a_frame_becomes_columns_of_codes_without_its_void_rows() -> None:
     assert table.covariates["length"].tolist() == [10.0, -4.0, 0.0]
 
 
+@pytest.mark.parametrize("models", [3, 256, 257, 600])
+@pytest.mark.parametrize("battles", [4096, 4097, 9000])
+def test_names_are_read_right_however_many_there_are(models: int, battles: int) -> None:
+    names = [f"m{(7 * place) % models:03d}" for place in range(battles + 1)]
+    table = RatingInput.from_columns(names[:-1], names[1:], ["A"] * battles)
+    assert [table.names[code] for code in table.a] == names[:-1]
+    assert [table.names[code] for code in table.b] == names[1:]
+
+
 def test_columns_have_other_names_and_verdicts_other_words() -> None:
     frame = pd.DataFrame({"left": ["x", "y"], "right": ["y", "x"], "winner": ["model_a", "both bad"]})
     words: dict[Hashable, float | None] = {"model_a": 1.0, "both bad": 0.5}

@@ -1,8 +1,9 @@
 """Columns of names and verdicts, as in a data frame, made into columns of codes."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import count
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,15 @@ from numpy.typing import NDArray
 
 from coupled_arena.errors import RatingError
 from coupled_arena.ratings.table import RatingInput
+
+_NEAR = 1 << 14
+"""Codes replaced at a time."""
+
+_READ = 1 << 12
+"""Values looked up at a time."""
+
+_BYTE = 256
+"""So many codes fit a byte, and bytes are read faster than whole numbers."""
 
 
 def columns_of(frame: pd.DataFrame, *names: str | None) -> list[Any]:
@@ -67,8 +77,8 @@ def table_of(
     score, rated = _scores(verdict, verdicts)
     table = RatingInput(
         names=names,
-        a=np.array([place[name] for name in first_names], dtype=np.intp)[first],
-        b=np.array([place[name] for name in second_names], dtype=np.intp)[second],
+        a=_recoded(first, [place[name] for name in first_names]),
+        b=_recoded(second, [place[name] for name in second_names]),
         score=score,
         # One number stands for all where weights are left out: it takes no memory and no time to read.
         weight=np.broadcast_to(1.0, score.shape) if weight is None else _numbers(weight, "the weight"),
@@ -76,6 +86,15 @@ def table_of(
         covariates={name: _numbers(column, f"the covariate {name}") for name, column in covariates.items()},
     )
     return table if rated is None else table.take(np.flatnonzero(rated))
+
+
+def _recoded(codes: NDArray[np.intp], new: list[int]) -> NDArray[np.intp]:
+    """Return the codes, replaced in place by what each stands for, in parts that stay in the processor's cache."""
+    of_code = np.array(new, dtype=np.intp)
+    for begin in range(0, len(codes), _NEAR):
+        part = codes[begin : begin + _NEAR]
+        part[:] = of_code[part]
+    return codes
 
 
 def _clusters(column: Any) -> NDArray[np.intp]:
@@ -121,13 +140,29 @@ def _present(column: Any, what: str) -> tuple[NDArray[np.intp], list[Any]]:
     else:
         # Few names in many rows: a dictionary is twice as fast as a factorisation of objects.
         place: defaultdict[Hashable, int] = defaultdict(count().__next__)
-        codes = np.fromiter(map(place.__getitem__, column), dtype=np.intp, count=len(column))
+        codes = _read(column if isinstance(column, list | tuple) else list(column), place)
         values = list(place)
         absent = [index for index, value in enumerate(values) if value is None or value != value]
         missing = np.isin(codes, absent) if absent else np.zeros(0, dtype=np.bool_)
     if missing.any():
         raise RatingError(f"row {int(np.argmax(missing)) + 1} of {len(codes)}: {what} is missing")
     return codes.astype(np.intp, copy=False), values
+
+
+def _read(column: Sequence[Hashable], place: defaultdict[Hashable, int]) -> NDArray[np.intp]:
+    """Return the code of every value, those of new values being added to `place`."""
+    codes = np.empty(len(column), dtype=np.intp)
+    for begin in range(0, len(column), _READ):
+        part = column[begin : begin + _READ]
+        into = codes[begin : begin + _READ]
+        if len(place) <= _BYTE:
+            # The last value twice, as of one value no tuple is got.
+            got = itemgetter(*part, part[-1])(place)
+            if len(place) <= _BYTE:
+                into[:] = np.frombuffer(bytes(got), dtype=np.uint8, count=len(part))
+                continue
+        into[:] = np.fromiter(map(place.__getitem__, part), dtype=np.intp, count=len(part))
+    return codes
 
 
 def _numbers(column: Any, what: str) -> NDArray[np.float64]:
