@@ -20,6 +20,7 @@ from coupled_arena.models.simulated.backend import SimulatedBackend
 from coupled_arena.studies.bench.planning import planned
 from coupled_arena.studies.bench.playing import aplay
 from coupled_arena.testing import FakeProvider, behaviours
+from coupled_arena.tournaments.events import BenchOpened, CallAnswered, Event
 from tests.support import ScriptedBackend
 from tests.test_tournaments_play import killed, stored_calls
 
@@ -121,6 +122,14 @@ def test_a_bench_is_answered_from_its_store(tmp_path: Path, found: ca.Bench) -> 
     assert larger.counts.made == 2 * (40 * 7 - 30 * 6)
     with ca.Store(store) as opened, pytest.raises(RunNotFound, match="is a bench, which has no battles"):
         ca.Result.of(opened.run(first.run))
+
+
+def test_listeners_hear_how_many_answers_there_are_to_be_and_every_call() -> None:
+    heard: list[Event] = []
+    played = ca.bench([ADA], "arithmetic", items=2, repeats=3, listeners=[heard.append])
+    opened, *calls = heard
+    assert opened == BenchOpened(played.run, 6)
+    assert [type(event) for event in calls] == [CallAnswered] * 6
 
 
 PROGRAM = """

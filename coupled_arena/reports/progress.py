@@ -12,7 +12,15 @@ from rich.text import Text
 
 from coupled_arena.records import Battle
 from coupled_arena.reports.console import printable
-from coupled_arena.tournaments.events import BattleEnded, CallAnswered, CallWaits, Event, RoundOpened, RunOpened
+from coupled_arena.tournaments.events import (
+    BattleEnded,
+    BenchOpened,
+    CallAnswered,
+    CallWaits,
+    Event,
+    RoundOpened,
+    RunOpened,
+)
 
 SECONDS_BETWEEN_LINES = 5.0
 LONGEST_REMARK = 300
@@ -32,7 +40,7 @@ class Progress:
     def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.console = console
         self.clock = clock
-        self.battles = self.done = self.made = self.memoised = self.retries = 0
+        self.total = self.done = self.made = self.memoised = self.retries = 0
         self.usd = 0.0
         self.unpriced: set[str] = set()
         self.began = self.spoken = clock()
@@ -67,9 +75,9 @@ class Progress:
     def __call__(self, event: Event) -> None:
         """Take note of an event."""
         match event:
-            case RunOpened(run, battles):
-                self.battles = battles
-                self._say(f"run {run}: at most {battles} {self.unit}")
+            case RunOpened(run, total) | BenchOpened(run, total):
+                self.total = total
+                self._say(f"run {run}: at most {total} {self.unit}")
             case RoundOpened(number, pairings):
                 byes = [pairing.a for pairing in pairings if pairing.b is None]
                 bye = f", {byes[0]} has a bye" if byes else ""
@@ -115,17 +123,17 @@ class Progress:
 
     def _step(self) -> None:
         if self.bar is not None and self.task is not None:
-            self.bar.update(self.task, completed=self.done, total=self.battles, description=self.line)
+            self.bar.update(self.task, completed=self.done, total=self.total, description=self.line)
             return
         now = self.clock()
         if now - self.spoken >= SECONDS_BETWEEN_LINES:
             self.spoken = now
-            self._say(f"{self.done} of {self.battles} {self.unit}, {self.line}{self._left(now)}")
+            self._say(f"{self.done} of {self.total} {self.unit}, {self.line}{self._left(now)}")
 
     def _left(self, now: float) -> str:
         if not self.done:
             return ""
-        seconds = (now - self.began) / self.done * (self.battles - self.done)
+        seconds = (now - self.began) / self.done * (self.total - self.done)
         return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {seconds:.0f} s left"
 
     def _say(self, line: str) -> None:

@@ -16,7 +16,17 @@ class RunOpened:
     run: str
     """Id of the run."""
     battles: int
-    """How many battles it plays at most; of a bench, how many answers there are to be."""
+    """How many battles it plays at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchOpened:
+    """A bench begins or goes on."""
+
+    run: str
+    """Id of the run."""
+    answers: int
+    """How many answers there are to be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,6 @@ class CallWaits:
     """Why."""
 
 
-Event = RunOpened | RoundOpened | BattleEnded | CallAnswered | CallWaits
+Event = RunOpened | BenchOpened | RoundOpened | BattleEnded | CallAnswered | CallWaits
 Listener = Callable[[Event], None]
 """Called with every event, in the order things happen; it must not block."""

@@ -25,7 +25,7 @@ from coupled_arena.studies.bench.task import Task
 from coupled_arena.tournaments.caveats import quoted
 from coupled_arena.tournaments.database import MEMORY
 from coupled_arena.tournaments.definition import refuse_event_loop
-from coupled_arena.tournaments.events import Listener, RunOpened
+from coupled_arena.tournaments.events import BenchOpened, Listener
 from coupled_arena.tournaments.play import opened, telling, versions
 from coupled_arena.tournaments.run_store import RunStore
 from coupled_arena.tournaments.store import Store
@@ -164,7 +164,7 @@ async def aplay(
             manifest = {"versions": versions(), "seed": plan.seed}
             run = stack.enter_context(written.open_run(digest, f"bench {plan.task.name}", plan.document(), manifest))
             gateway.memo, gateway.spent_before = run, run.reader.spent
-            tell(RunOpened(run.id, plan.answers))
+            tell(BenchOpened(run.id, plan.answers))
             asking = Asking(plan, gateway)
             try:
                 await asking.run()
