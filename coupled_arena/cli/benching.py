@@ -99,7 +99,7 @@ def bench(
             concurrency=concurrency,
         )
         if dry_run:
-            _show_outlook(plan, store, retry_failed=retry_failed, as_json=as_json)
+            _show_preflight(plan, store, retry_failed=retry_failed, as_json=as_json)
             return
         _consent(plan, store, retry_failed=retry_failed, yes=yes)
         try:
@@ -125,10 +125,10 @@ def _number(text: str) -> float | str:
         return text
 
 
-def _show_outlook(plan: "Plan", store: Path, *, retry_failed: bool, as_json: bool) -> None:
-    from coupled_arena.studies.bench.outlook import outlook
+def _show_preflight(plan: "Plan", store: Path, *, retry_failed: bool, as_json: bool) -> None:
+    from coupled_arena.studies.bench.preflight import preflight
 
-    seen = asyncio.run(outlook(plan, store, probe=False, retry_failed=retry_failed))
+    seen = asyncio.run(preflight(plan, store, probe=False, retry_failed=retry_failed))
     if as_json:
         out_json(seen.document())
     else:
@@ -138,11 +138,11 @@ def _show_outlook(plan: "Plan", store: Path, *, retry_failed: bool, as_json: boo
 
 def _consent(plan: "Plan", store: Path, *, retry_failed: bool, yes: bool) -> None:
     """Ask every hosted model once, say what the bench costs at worst, and ask whether to go on."""
-    from coupled_arena.studies.bench.outlook import outlook
+    from coupled_arena.studies.bench.preflight import preflight
 
     if not any(model.kind == "hosted" for model in plan.models):
         return
-    seen = asyncio.run(outlook(plan, store, probe=yes or can_ask(), retry_failed=retry_failed))
+    seen = asyncio.run(preflight(plan, store, probe=yes or can_ask(), retry_failed=retry_failed))
     if seen.finished:
         return
     for line in seen.lines:

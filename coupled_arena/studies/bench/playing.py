@@ -15,9 +15,9 @@ from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.local.common import strangers
 from coupled_arena.models.model import Kind, Model
 from coupled_arena.studies.bench.asking import Asking
-from coupled_arena.studies.bench.outlook import examined
 from coupled_arena.studies.bench.plan import Plan
 from coupled_arena.studies.bench.planning import planned
+from coupled_arena.studies.bench.preflight import examined
 from coupled_arena.studies.bench.result import Bench
 from coupled_arena.studies.bench.rows import ModelRow, model_rows, pair_rows
 from coupled_arena.studies.bench.scoring import Exact

@@ -21,7 +21,7 @@ from coupled_arena.tournaments.stored import begun_under
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class Preflight:
     """What a bench will ask and at worst cost; figures are of the whole run, whatever of it was asked before."""
 
     answers: int
@@ -69,14 +69,14 @@ class Outlook:
         }
 
 
-async def outlook(
+async def preflight(
     plan: Plan,
     store: Store | Path | str | None = None,
     *,
     probe: bool = True,
     retry_failed: bool = False,
     backends: Mapping[Kind, Backend] | None = None,
-) -> Outlook:
+) -> Preflight:
     """Check a plan, ask every hosted model once, and say what the bench will ask and at worst cost.
 
     Args:
@@ -102,7 +102,7 @@ async def outlook(
             f"{known.run} is finished, and nothing is asked" if finished else f"{known.run} goes on: {paid}",
             *notes,
         )
-    return Outlook(
+    return Preflight(
         answers=plan.answers,
         spending=spending,
         usd=usd,
