@@ -7,10 +7,10 @@ import pytest
 from coupled_arena.coupling import Sampling, noise_key
 from coupled_arena.models.calls import Call, Message
 from coupled_arena.models.model import Model
-from coupled_arena.models.simulated.sheet import answer_sheet, answered, find_sheet
+from coupled_arena.models.simulated.sheet import Sheet, answer_sheet, answered, find_sheet
 from coupled_arena.models.simulated.speech import reply_to
 
-SHEET = ("42", ("41", "43"), "sums")
+SHEET = Sheet("42", ("41", "43"), "sums")
 
 
 def key(repeat: int) -> bytes:
@@ -30,6 +30,16 @@ def test_a_sheet_is_read_as_it_was_written_and_from_the_end_only() -> None:
     assert find_sheet([Message("user", "?"), sheet]) == ('say "4"\n', ("5", "ü"), "math")
     assert find_sheet([sheet, Message("user", "?")]) is None
     assert find_sheet([Message("user", sheet.content)]) is None
+
+
+@pytest.mark.parametrize(
+    "told", ["x", "[]", "{}", "7", '["4", [], ""]', '["4", ["5", 6], ""]', '["4", "5", ""]', "[" * 10**5]
+)
+def test_a_message_that_only_begins_like_a_sheet_is_none(told: str) -> None:
+    marked = answer_sheet("4", ["5"]).content
+    chat = [Message("user", "?"), Message("system", marked[: marked.index("[")] + told)]
+    assert find_sheet(chat) is None
+    assert reply_to(Call(Model("sim/ada"), tuple(chat), Sampling(0.7), 20, key(0))).answered
 
 
 def test_more_skill_is_right_more_often() -> None:

@@ -13,6 +13,7 @@ import json
 import math
 from collections.abc import Sequence
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,17 @@ SLOPE = 1.5
 _MARK = "answer sheet: "
 
 
+class Sheet(NamedTuple):
+    """What is right about an item."""
+
+    right: str
+    """The right answer."""
+    wrong: tuple[str, ...]
+    """Answers it may be mistaken for, each different from it, at least one."""
+    subject: str
+    """The domain whose skill counts; empty for none."""
+
+
 def answer_sheet(right: str, wrong: Sequence[str], subject: str = "") -> Message:
     """Return the message that tells simulated models, and nobody else, what is right.
 
@@ -37,23 +49,28 @@ def answer_sheet(right: str, wrong: Sequence[str], subject: str = "") -> Message
     return Message("system", _MARK + json.dumps([right, list(wrong), subject]))
 
 
-def find_sheet(messages: Sequence[Message]) -> tuple[str, tuple[str, ...], str] | None:
-    """Return the right answer, the wrong ones and the subject that a chat ends with, None where it has no sheet."""
+def find_sheet(messages: Sequence[Message]) -> Sheet | None:
+    """Return the sheet that a chat ends with, None where it has none."""
     last = messages[-1]
     if last.role != "system" or not last.content.startswith(_MARK):
         return None
-    right, wrong, subject = json.loads(last.content.removeprefix(_MARK))
-    return right, tuple(wrong), subject
+    # Anybody may write such a message, of whatever form.
+    try:
+        told = json.loads(last.content.removeprefix(_MARK))
+    except (ValueError, RecursionError):
+        return None
+    match told:
+        case [str(right), [str(), *_] as wrong, str(subject)] if all(isinstance(answer, str) for answer in wrong):
+            return Sheet(right, tuple(wrong), subject)
+    return None
 
 
-def answered(
-    text: str, sheet: tuple[str, tuple[str, ...], str], skill: float, world: int, sampling: Sampling, key: bytes
-) -> str:
+def answered(text: str, sheet: Sheet, skill: float, world: int, sampling: Sampling, key: bytes) -> str:
     """Return a simulated model's answer to an item.
 
     Args:
         text: the item, as it was asked.
-        sheet: the right answer, the wrong ones and the subject.
+        sheet: what is right about it.
         skill: of the model in this subject.
         world: number of the world it lives in.
         sampling: temperature and filters.

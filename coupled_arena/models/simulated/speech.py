@@ -79,7 +79,7 @@ def _said(call: Call, dials: Dials, key: bytes, wording: Wording) -> str:
     messages = call.messages
     if sheet := find_sheet(messages):
         asked = "\n".join(message.content for message in messages[:-1])
-        return answered(asked, sheet, dials.skill_in(sheet[-1]), dials.world, call.sampling, key)
+        return answered(asked, sheet, dials.skill_in(sheet.subject), dials.world, call.sampling, key)
     question = find_question(messages)
     if question is None:
         count = examiner.requested(messages[-1].content)
