@@ -1,8 +1,10 @@
 """Reads the rows of a user's JSONL, CSV or Parquet file; what is wrong with it becomes problems with file and line."""
 
 import csv
+import io
 import json
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +17,24 @@ class Problems(Protocol):
     def append(self, problem: Problem, /) -> None:
         """Add a problem."""
         ...
+
+
+class _Twice(ValueError):
+    """A row has two values for one field, of which nobody knows the right one."""
+
+
+def _twice(names: Sequence[str]) -> str | None:
+    return next((f"has the field {name!r} twice" for name, count in Counter(names).items() if count > 1), None)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs) and (twice := _twice([name for name, _ in pairs])):
+        raise _Twice(twice)
+    return fields
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def text_of(path: Path, key: str, problems: Problems) -> str | None:
@@ -42,7 +62,10 @@ def json_rows(path: Path, content: str, key: str, problems: Problems) -> Iterato
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = _DECODER.decode(line)
+        except _Twice as error:
+            problems.append(Problem(f"{path}:{number}", key, str(error)))
+            continue
         except (ValueError, RecursionError) as error:
             problems.append(Problem(f"{path}:{number}", key, f"is not JSON: {error}"))
             continue
@@ -64,14 +87,18 @@ def csv_rows(
         problems: where problems are added.
         header: names of the columns; None takes them from the first row, and a first row that repeats them is skipped.
     """
-    reader = csv.reader(content.splitlines(keepends=True), strict=True)
+    # Lines end where CSV has them end: a form feed or a Unicode line separator is text.
+    reader = csv.reader(io.StringIO(content, newline=""), strict=True)
     # No field is longer than the file; without this, the limit is 128 KiB.
     csv.field_size_limit(max(len(content), csv.field_size_limit()))
     named = header is not None
     start = 1
     try:
         if header is None:
-            header = next(reader, [])
+            header = next((values for values in reader if any(values)), [])
+            if twice := _twice(header):
+                problems.append(Problem(f"{path}:{reader.line_num}", key, twice))
+                return
             start = reader.line_num + 1
         for values in reader:
             if any(values) and not (named and start == 1 and values == header):
@@ -105,10 +132,14 @@ def parquet_rows(
     number = 0
     try:
         with parquet.ParquetFile(path) as file:
+            if twice := _twice(file.schema_arrow.names):
+                problems.append(Problem(str(path), key, twice))
+                return
             columns = [name for name in file.schema_arrow.names if name in wanted] or None
             for batch in file.iter_batches(columns=columns):
                 for fields in batch.to_pylist():
                     number += 1
                     yield number, fields
-    except (ArrowException, OSError) as error:
+    except (ArrowException, OSError, ValueError, OverflowError) as error:
+        # Arrow leaves it to Python to find that a text is no UTF-8 and a time no date.
         problems.append(Problem(str(path), key, f"cannot be read: {' '.join(str(error).split())}"))

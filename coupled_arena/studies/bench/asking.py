@@ -119,7 +119,7 @@ class Asking:
     def _scored(self, place: Place, reply: Reply) -> Answer:
         task, item = self.plan.task, self.plan.items[place.item]
         if reply.answered:
-            score, readable = task.worth(item, reply.text), task.readable(reply.text)
+            score, readable = task.worth(item, reply.text), task.readable(item, reply.text)
             return Answer(reply.text, reply.outcome, score, readable, reply.sharing, reply.detail)
         worthless = 0.0 if reply.outcome in SILENT else None
         return Answer("", reply.outcome, worthless, None, reply.sharing, reply.detail)

@@ -1,5 +1,6 @@
 """Finds a task by its name or its file."""
 
+import reprlib
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,20 @@ def load_task(named: str | Path) -> Task:
         >>> load_task("yes-no").scorer
         'yes or no'
     """
+    if not _names_something(named):
+        message = f"must be a task, a file, a folder, or one of {', '.join(OFFLINE)}, not {reprlib.repr(named)}"
+        raise ConfigurationError([Problem("bench", "task", message)])
     if str(named) in OFFLINE:
         return offline_task(str(named))
     path = Path(named)
-    if path.is_dir():
+    try:
+        folder, exists = path.is_dir(), path.exists()
+    except OSError as error:
+        raise ConfigurationError([Problem(str(path), "task", f"cannot be read: {error.strerror}")]) from None
+    if folder:
         return mmlu(path)
-    if not path.exists() or path.suffix not in SUFFIXES:
-        what = f"there is no such file; give one of {', '.join(SUFFIXES)}" if not path.exists() else "is no item file"
+    if not exists or path.suffix not in SUFFIXES:
+        what = "is no item file" if exists else f"there is no such file; give one of {', '.join(SUFFIXES)}"
         message = f"{what}, a folder of MMLU, or a name: {', '.join(OFFLINE)}"
         raise ConfigurationError([Problem(str(named), "task", message)])
     if _is_mmlu(path):
@@ -41,6 +49,10 @@ def load_task(named: str | Path) -> Task:
     if "question" in first and MARK in str(first.get("answer")):
         return gsm8k(path)
     return own_task(path)
+
+
+def _names_something(value: object) -> bool:
+    return isinstance(value, str | Path)
 
 
 def _is_mmlu(path: Path) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from coupled_arena.models.calls import Message
-from coupled_arena.studies.bench.files import SUFFIXES, Collection, rows_of, text_in
+from coupled_arena.studies.bench.files import SUFFIXES, Collection, as_text, rows_of, text_in
 from coupled_arena.studies.bench.scoring import LETTERS, Exact, letter, strict_letter
 from coupled_arena.studies.bench.task import Item, Task
 
@@ -63,7 +63,7 @@ def _item(row: dict[str, Any], file: Path, line: int) -> tuple[Item, list[tuple[
     options = row["choices"] if "choices" in row else [row.get(name) for name in LETTERS]
     question, gold = text_in(row, "question"), _gold(row.get("answer"))
     wrong = list(_wrong(question, options, gold))
-    listed = () if wrong else (f"{name}. {option}" for name, option in zip(LETTERS, options, strict=True))
+    listed = () if wrong else (f"{name}. {as_text(option)}" for name, option in zip(LETTERS, options, strict=True))
     return Item(f"{subject}-{line}", "\n".join((question, *listed)), gold, subject), wrong
 
 
@@ -72,7 +72,7 @@ def _wrong(question: str, options: Any, gold: str) -> Iterator[tuple[str, str]]:
         # Said here, because a text is made of the question and its options.
         yield "text", "the question is missing"
     sound = isinstance(options, list | tuple) and len(options) == len(LETTERS)
-    if not sound or not all(option is not None and str(option).strip() for option in options):
+    if not sound or not all(map(as_text, options)):
         yield "choices", "needs four options that are not empty"
     if not gold:
         yield "gold", "the answer must be A, B, C or D, or a number from 0 to 3"

@@ -1,13 +1,22 @@
 """A user's own items: a JSONL, CSV or Parquet file with id, text and gold answer."""
 
-import re
+import reprlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from coupled_arena.studies.bench.files import Collection, rows_of, text_in
-from coupled_arena.studies.bench.scoring import LETTERS, Exact, Reader, last_number, letter, whole_text, yes_or_no
+from coupled_arena.studies.bench.files import Collection, as_text, rows_of, text_in
+from coupled_arena.studies.bench.scoring import (
+    LETTERS,
+    NUMBER,
+    Exact,
+    Reader,
+    last_number,
+    letter,
+    whole_text,
+    yes_or_no,
+)
 from coupled_arena.studies.bench.task import Item, Scorer, Task
 
 FIELDS = ("id", "text", "gold", "subject")
@@ -40,7 +49,7 @@ def own_task(
     found = Collection()
     for line, row in rows_of(path, found.problems):
         item = Item(*(text_in(row, key) for key in FIELDS))
-        found.add(f"{path}:{line}", item, list(_unknown(row)))
+        found.add(f"{path}:{line}", item, list(_wrong(row, item.gold, read=score is None)))
     items = found.finished(path)
     if score is None:
         read = _reader(items)
@@ -50,10 +59,14 @@ def own_task(
     return Task(name or path.stem, items, score, max_tokens=max_tokens)
 
 
-def _unknown(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for key in row:
+def _wrong(row: dict[str, Any], gold: str, *, read: bool) -> Iterator[tuple[str, str]]:
+    for key, value in row.items():
         if key not in FIELDS:
             yield str(key), f"is unknown; there are {', '.join(FIELDS)}"
+        elif value is not None and not isinstance(value, str) and not as_text(value):
+            yield key, f"must be a text or a number, not {reprlib.repr(value)}"
+    if read and gold and whole_text(gold) is None:
+        yield "gold", "holds nothing but marks, which are not read in a reply"
 
 
 def _reader(items: Sequence[Item]) -> Reader:
@@ -67,4 +80,4 @@ def _reader(items: Sequence[Item]) -> Reader:
 
 
 def _is_number(text: str) -> bool:
-    return re.fullmatch(r"-?(?:\d[\d,]*)?\.?\d+", text) is not None
+    return NUMBER.fullmatch(text) is not None

@@ -1,7 +1,9 @@
 """Makes a plan of what a user asks for, and says everything that is wrong with it."""
 
+import reprlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any, get_args
 
@@ -49,7 +51,7 @@ def planned(
         ConfigurationError: with everything wrong.
     """
     problems: list[Problem] = []
-    listed = [models] if isinstance(models, Model | str) else list(models)
+    listed = _listed(models)
     known = [model for value in listed if (model := _model(value, problems)) is not None]
     temperatures, top_ps = _values(temperature), _values(top_p)
     problems += _casting(known, listed)
@@ -61,16 +63,17 @@ def planned(
             problems.append(Problem(WHERE, key, f"must be one of {', '.join(get_args(allowed))}, not {value!r}"))
     for key, number, most in (
         ("repeats", repeats, MOST_REPEATS),
-        ("items", items, MOST_ANSWERS),
+        ("items", 1 if items is None else items, MOST_ANSWERS),
         ("concurrency", concurrency, 100_000),
     ):
-        if number is not None and not _whole(number, 1, most):
+        if not _whole(number, 1, most):
             problems.append(Problem(WHERE, key, f"must be a whole number from 1 to {most}, not {number!r}"))
     if not _whole(seed, 0, 10**WORLD_DIGITS - 1):
         problems.append(
             Problem(WHERE, "seed", f"must be a whole number of at most {WORLD_DIGITS} digits, not {seed!r}")
         )
     bounds = _budget(budget, problems)
+    problems += _limits(limits)
     found = _task(task, problems)
     if found is not None and items is not None and not problems and items > len(found.items):
         problems.append(Problem(WHERE, "items", f"{found.name} has {len(found.items)} items, not {items}"))
@@ -113,12 +116,22 @@ def _task(task: Task | str | Path, problems: list[Problem]) -> Task | None:
         return None
 
 
-def _budget(budget: Budget | Mapping[str, Any] | None, problems: list[Problem]) -> Budget:
+def _budget(budget: Any, problems: list[Problem]) -> Budget:
+    if budget is not None and not isinstance(budget, Budget | Mapping):
+        problems.append(Problem(WHERE, "budget", f"must be a Budget or a table of its keys, not {budget!r}"))
+        return Budget()
     try:
         return budget if isinstance(budget, Budget) else Budget(**(budget or {}))
     except ValidationError as error:
         problems += (found._replace(key=f"budget.{found.key}") for found in problems_of(error, WHERE))
         return Budget()
+
+
+def _limits(limits: Any) -> Iterator[Problem]:
+    if limits is not None and not (
+        isinstance(limits, Mapping) and all(isinstance(limit, Limit) for limit in limits.values())
+    ):
+        yield Problem(WHERE, "limits", f"must be Limits by pattern of model strings, not {reprlib.repr(limits)}")
 
 
 def _casting(models: Sequence[Model], listed: Sequence[Any]) -> Iterator[Problem]:
@@ -151,19 +164,38 @@ def _whole(value: Any, low: int, high: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
-def _values(value: float | Sequence[float] | None) -> tuple[float | None, ...]:
-    return tuple(value) if isinstance(value, Sequence) else (value,)
+def _listed(models: Any) -> list[Any]:
+    """Return one model or several as a list; a table is one model."""
+    several = isinstance(models, Iterable) and not isinstance(models, Model | str | Mapping)
+    return list(models) if several else [models]
+
+
+def _values(value: Any) -> tuple[Any, ...]:
+    """Return one value or several, with numbers of other libraries as Python's."""
+    several = isinstance(value, Iterable) and not isinstance(value, str)
+    return tuple(map(_number, value if several else (value,)))
+
+
+def _number(value: Any) -> Any:
+    kept = isinstance(value, int) or not isinstance(value, Real)
+    return value if kept else float(value)
 
 
 def _numbers(key: str, values: Sequence[Any], low: float, high: float, *, lowest: bool) -> Iterator[Problem]:
     if not values:
         yield Problem(WHERE, key, "name at least one value, or leave it out")
-    for value, count in Counter(values).items():
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if value is not None and not (number and (low <= value if lowest else low < value) and value <= high):
+    fit = [value for value in values if value is None or _within(value, low, high, lowest=lowest)]
+    for value in values:
+        if not any(value is other for other in fit):
             least = "from" if lowest else "above"
             yield Problem(
                 WHERE, key, f"must be {least} {low:g} {'to' if lowest else 'and at most'} {high:g}, not {value!r}"
             )
+    for value, count in Counter(fit).items():
         if count > 1:
             yield Problem(WHERE, key, f"{value} is listed {count} times")
+
+
+def _within(value: Any, low: float, high: float, *, lowest: bool) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and (low <= value if lowest else low < value) and value <= high

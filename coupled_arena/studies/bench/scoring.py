@@ -12,7 +12,9 @@ Reader = Callable[[str], str | None]
 LETTERS = "ABCD"
 """Letters of a question with four options."""
 
-_NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|(?<![\w.])-?\d+(?:\.\d+)?|\d+(?:\.\d+)?")
+NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|(?<![\w.])-?(?:\d+(?:\.\d+)?|\.\d+)|\d+(?:\.\d+)?")
+"""A number as it is written in a text, with or without thousands' commas."""
+
 _MARKS = "*_`\"'#>()[]{}\\ \t\r\n"
 # An A before a word is an article, unless the word sets it beside something else.
 _ALONE = re.compile(rf"(?<![\w'])(A(?!\s+(?!(?:and|is|or)\b)[a-z])|[{LETTERS[1:]}])(?![\w'])")
@@ -50,7 +52,7 @@ def last_number(text: str) -> str | None:
     >>> last_number("3 boxes of 1,200: $3,600.00"), last_number("7-5"), last_number("none")
     ('3600', '5', None)
     """
-    found = _NUMBER.findall(text)
+    found = NUMBER.findall(text)
     return plain_number(found[-1]) if found else None
 
 
@@ -60,9 +62,10 @@ def plain_number(text: str) -> str:
     >>> plain_number("1,200.50"), plain_number("-0.0")
     ('1200.5', '0')
     """
-    value = Decimal(text.replace(",", ""))
-    whole = value == value.to_integral_value()
-    return f"{value.to_integral_value() + 0:f}" if whole else f"{value.normalize():f}"
+    # Not by arithmetic, which rounds a number of many digits.
+    plain = f"{Decimal(text.replace(',', '')):f}"
+    plain = plain.rstrip("0").removesuffix(".") if "." in plain else plain
+    return "0" if plain == "-0" else plain
 
 
 def strict_letter(text: str) -> str | None:

@@ -3,9 +3,11 @@
 import hashlib
 import json
 import math
+import reprlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from coupled_arena.coupling import noise_key, permutation
 from coupled_arena.errors import ConfigurationError, Problem
@@ -28,6 +30,9 @@ class Item:
     """What it is about, where the task has parts."""
 
 
+ROLES = ("system", "user", "assistant")
+"""Who speaks a message of a chat."""
+
 Prompt = Callable[[Item], str | Sequence[Message]]
 """Makes the chat of an item, or the one message of a user."""
 
@@ -41,7 +46,28 @@ def plain(item: Item) -> str:
 
 
 def _is_item(value: object) -> bool:
-    return isinstance(value, Item) and all(isinstance(part, str) for part in (value.id, value.text, value.gold))
+    return isinstance(value, Item) and all(
+        isinstance(part, str) for part in (value.id, value.text, value.gold, value.subject)
+    )
+
+
+def _misshapen(task: "Task") -> Iterator[Problem]:
+    """Yield what is of a kind that nothing can be done with."""
+    given: dict[str, Any] = {name: getattr(task, name) for name in ("name", "items", "max_tokens", "choices")}
+    where = given["name"] if isinstance(given["name"], str) and given["name"] else "task"
+    if wrong := name_problem(given["name"]) if isinstance(given["name"], str) else "must be a text":
+        yield Problem("task", "name", wrong)
+    if not isinstance(given["items"], tuple | list):
+        yield Problem(where, "items", f"must be a tuple of items, not {reprlib.repr(given['items'])}")
+    if not isinstance(given["max_tokens"], int) or isinstance(given["max_tokens"], bool) or given["max_tokens"] < 1:
+        yield Problem(where, "max_tokens", f"must be a whole number of at least 1, not {given['max_tokens']!r}")
+    choices = given["choices"]
+    texts = isinstance(choices, tuple | list) and all(isinstance(text, str) and text for text in choices)
+    if not texts or len(set(choices)) < len(choices):
+        yield Problem(where, "choices", f"must be texts that differ and are not empty, not {reprlib.repr(choices)}")
+    for name in ("score", "prompt"):
+        if not callable(getattr(task, name)):
+            yield Problem(where, name, "must be a function")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +75,8 @@ class Task:
     """Items, how a model is asked about them, and how its reply is scored.
 
     Raises:
-        ConfigurationError: there are no items, two have one id, one lacks id, text or gold, or no token may be written.
+        ConfigurationError: there are no items, two have one id, one lacks id, text or gold, no token may be written, or
+            something is not of its type.
 
     Example:
         >>> from coupled_arena.studies.bench.scoring import last_number
@@ -72,14 +99,13 @@ class Task:
     """Strings of which the reply is one; models that cannot choose write freely."""
 
     def __post_init__(self) -> None:
-        problems = [Problem("task", "name", found)] if (found := name_problem(self.name)) else []
-        where = self.name or "task"
+        problems, where = list(_misshapen(self)), str(self.name) or "task"
+        if any(problem.key == "items" for problem in problems):
+            raise ConfigurationError(problems)
         if not self.items:
             problems.append(Problem(where, "items", "has none; give at least one"))
-        if self.max_tokens < 1:
-            problems.append(Problem(where, "max_tokens", f"must be at least 1, not {self.max_tokens}"))
         if strange := next((item for item in self.items if not _is_item(item)), None):
-            message = f"must be Items whose id, text and gold are text, not {strange!r}"
+            message = f"must be Items whose id, text and gold are text, not {reprlib.repr(strange)}"
             raise ConfigurationError([*problems, Problem(where, "items", message)])
         for id_, count in Counter(item.id for item in self.items).items():
             if wrong := name_problem(id_):
@@ -114,9 +140,13 @@ class Task:
         """
         try:
             made = self.prompt(item)
-            return (Message("user", made),) if isinstance(made, str) else tuple(Message(*message) for message in made)
+            chat = (Message("user", made),) if isinstance(made, str) else tuple(Message(*message) for message in made)
         except Exception as error:
             raise self._fault(item, f"its prompt raised {type(error).__name__}: {error}") from error
+        if not chat or not all(message.role in ROLES and isinstance(message.content, str) for message in chat):
+            words = f"a text, or messages with a role ({', '.join(ROLES)}) and a text"
+            raise self._fault(item, f"its prompt returned {reprlib.repr(made)}, not {words}")
+        return chat
 
     def worth(self, item: Item, text: str) -> float:
         """Return what a reply is worth, from 0 to 1.
@@ -125,16 +155,29 @@ class Task:
             ConfigurationError: the scorer raised, or returned something else.
         """
         try:
-            worth = float(self.score(item, text))
+            worth: Any = self.score(item, text)
         except Exception as error:
             raise self._fault(item, f"its scorer raised {type(error).__name__}: {error}") from error
-        if not math.isfinite(worth) or not 0 <= worth <= 1:
-            raise self._fault(item, f"its scorer returned {worth}, which is not from 0 to 1")
-        return worth
+        try:
+            number = math.nan if isinstance(worth, str) else float(worth)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not 0 <= number <= 1:
+            raise self._fault(item, f"its scorer returned {reprlib.repr(worth)}, which is not from 0 to 1")
+        return number
 
-    def readable(self, text: str) -> bool | None:
-        """Return whether an answer was found in a reply; None where the scorer does not look for one."""
-        return self.score.read(text) is not None if isinstance(self.score, Exact) else None
+    def readable(self, item: Item, text: str) -> bool | None:
+        """Return whether an answer to an item was found in a reply; None where the scorer does not look for one.
+
+        Raises:
+            ConfigurationError: the reader raised.
+        """
+        if not isinstance(self.score, Exact):
+            return None
+        try:
+            return self.score.read(text) is not None
+        except Exception as error:
+            raise self._fault(item, f"its scorer raised {type(error).__name__}: {error}") from error
 
     @property
     def scorer(self) -> str:
