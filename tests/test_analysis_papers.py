@@ -3,6 +3,7 @@
 import csv
 import gzip
 import math
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
@@ -59,8 +60,7 @@ def compact(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("layout", [clone, compact])
-def test_both_layouts_hold_the_same_scores(layout: object, tmp_path: Path) -> None:
-    assert callable(layout)
+def test_both_layouts_hold_the_same_scores(layout: Callable[[Path], Path], tmp_path: Path) -> None:
     (results,) = read(layout(tmp_path))
     assert (results.dataset, results.family, results.models, results.questions) == ("GSM8K", "llama", MODELS, 60)
     for noise, arm in (("coupled", results.coupled), ("independent", results.independent)):
