@@ -90,7 +90,7 @@ def sandwich(table: RatingInput, fitted: Fit, code: NDArray[np.intp], covariates
     even = clusters / (clusters - 1)
     meat = None
     if not covariates.shape[1] or pulls is None:
-        meat = _meat_of_pairs(models, code, scores, cluster, clusters, pulls, even)
+        meat = _meat_of_pairs(table, scores, cluster, clusters, pulls, even)
     if meat is None:
         meat = _meat(table, fitted, scores, covariates, cluster, pulls, even)
     if pulls is not None:
@@ -104,13 +104,14 @@ def _scores_of(
 ) -> Callable[[_Rows], _Scores]:
     """Return what gives the scores of some battles."""
     tied = fitted.log_tie is not None
-    if covariates.shape[1]:
+    models = len(table.names)
+    if covariates.shape[1] or len(table) < models**2:
         chances = _chances(table, fitted, covariates)
         all_left = table.weight * (table.score - chances.score)
         columns = [all_left * column for column in covariates.T]
         if tied:
             columns.insert(0, table.weight * ((table.score == 0.5) - chances.tie))
-        every = np.stack(columns, axis=1)
+        every = np.stack(columns, axis=1) if columns else np.zeros((len(table), 0))
         return lambda rows: _Scores(all_left[rows], every[rows])
     # Battles of one pair and outcome have one score: it is looked up.
     chances = expected(fitted.strength[:, None] - fitted.strength, fitted.log_tie)
@@ -133,19 +134,21 @@ def _strongest(table: RatingInput, fitted: Fit, covariates: NDArray[np.float64],
     """Return a bound on the pull of any cluster."""
     if covariates.shape[1]:
         return 1.0
-    each = _pull_by_pair(fitted, expected(fitted.strength[:, None] - fitted.strength, fitted.log_tie))
+    each = _pull_by_pair(table, fitted)
     return float(counts.max() * table.weight.max() * each.max())
 
 
-def _pull_by_pair(fitted: Fit, chances: Chances) -> NDArray[np.float64]:
-    """Return the pull of a battle of weight 1 of each two models: the trace of its information times the bread."""
+def _pull_by_pair(table: RatingInput, fitted: Fit) -> NDArray[np.float64]:
+    """Return the pull of a battle of weight 1: of every battle, or of each two models where those are fewer."""
     models = len(fitted.strength)
-    strengths = fitted.bread[:models, :models]
-    own = np.diag(strengths)
-    pull = chances.spread * (own[:, None] + own - strengths - strengths.T)
+    every = np.arange(models)
+    a, b = (table.a, table.b) if len(table) < models**2 else (every[:, None], every)
+    chances = expected(fitted.strength[a] - fitted.strength[b], fitted.log_tie)
+    own = np.diag(fitted.bread)
+    pull = chances.spread * (own[a] + own[b] - fitted.bread[a, b] - fitted.bread[b, a])
     if fitted.log_tie is not None:
         crossed, tie = fitted.bread[models, :models], fitted.bread[models, models]
-        pull += 2 * chances.joint * (crossed[:, None] - crossed) + chances.tie * (1 - chances.tie) * tie
+        pull += 2 * chances.joint * (crossed[a] - crossed[b]) + chances.tie * (1 - chances.tie) * tie
     return pull
 
 
@@ -159,8 +162,9 @@ def _pulls(
     """Return the pull of every cluster, shape (clusters,)."""
     models, ties = len(table.names), int(fitted.log_tie is not None)
     if not covariates.shape[1]:
-        each = _pull_by_pair(fitted, expected(fitted.strength[:, None] - fitted.strength, fitted.log_tie))
-        return added(cluster, table.weight * each.ravel()[table.a * models + table.b], clusters)
+        each = _pull_by_pair(table, fitted)
+        each = each if each.ndim == 1 else each[table.a, table.b]
+        return added(cluster, table.weight * each, clusters)
     chances, bread = _chances(table, fitted, covariates), fitted.bread
     # The derivative of the difference, and its product with the bread.
     along = bread[table.a] - bread[table.b] + covariates @ bread[models + ties :]
@@ -173,8 +177,7 @@ def _pulls(
 
 
 def _meat_of_pairs(
-    models: int,
-    code: NDArray[np.intp],
+    table: RatingInput,
     scores_of: Callable[[_Rows], _Scores],
     cluster: NDArray[np.intp],
     clusters: int,
@@ -182,22 +185,20 @@ def _meat_of_pairs(
     even: float,
 ) -> NDArray[np.float64] | None:
     """Return the sum of the products of scores, or None where a cluster is not one pair's."""
+    models = len(table.names)
     pair, left = np.empty(clusters, dtype=np.intp), np.empty(clusters)
-    a, b = np.divmod(np.arange(models**2), models)
-    pairs = np.repeat(np.minimum(a, b) * models + np.maximum(a, b), OUTCOMES)
-    signs = np.repeat(np.where(a < b, 1.0, -1.0), OUTCOMES)
     rest: list[NDArray[np.float64]] = []
     # Sorting costs more than one large part.
     rising = bool((cluster[1:] >= cluster[:-1]).all())
     parts = _chunks(cluster, clusters, _MOST_CLUSTERS) if rising else [(slice(None), 0, clusters)]
     for rows, first, count in parts:
-        local, at = cluster[rows] - first, code[rows]
-        own, of_row = pair[first : first + count], pairs[at]
+        local, a, b = cluster[rows] - first, table.a[rows], table.b[rows]
+        own, of_row = pair[first : first + count], np.minimum(a, b) * models + np.maximum(a, b)
         own[local] = of_row
         if (own[local] != of_row).any():
             return None
         scores = scores_of(rows)
-        left[first : first + count] = added(local, scores.strength * signs[at], count)
+        left[first : first + count] = added(local, np.where(a < b, scores.strength, -scores.strength), count)
         rest = rest or [np.empty(clusters) for _ in scores.others.T]
         for into, column in zip(rest, scores.others.T, strict=True):
             into[first : first + count] = added(local, column, count)
