@@ -17,6 +17,7 @@ from coupled_arena.errors import BudgetReached, ConfigurationError, RunNotFound
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.hosted.backend import HostedBackend
 from coupled_arena.models.simulated.backend import SimulatedBackend
+from coupled_arena.ratings.student import t_quantile
 from coupled_arena.studies.bench.planning import planned
 from coupled_arena.studies.bench.playing import aplay
 from coupled_arena.testing import FakeProvider, behaviours
@@ -53,6 +54,16 @@ def test_shared_dice_show_in_every_number(found: ca.Bench) -> None:
     accuracies = [row.accuracy for row in found.model_rows]
     assert accuracies == sorted(accuracies, key=float, reverse=True)  # type: ignore[arg-type]
     assert found.pair_rows[1].resolved
+
+
+def test_as_many_more_items_as_said_are_the_fewest_that_settle_it() -> None:
+    (pair,) = ca.bench(["sim/ada?skill=1", "sim/bob?skill=0.4"], "arithmetic", items=5, repeats=2).pair_rows
+    assert pair.more_items == 7
+    assert pair.difference is not None and pair.low is not None
+    reach = pair.difference - pair.low
+    for items, settles in ((5 + 6, False), (5 + 7, True)):
+        then = reach * t_quantile(0.975, items - 1) / t_quantile(0.975, 4) * np.sqrt(5 / items)
+        assert bool(then < pair.difference) is settles
 
 
 def test_models_with_dice_of_their_own_say_nothing_of_savings(found: ca.Bench) -> None:

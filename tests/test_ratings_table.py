@@ -124,3 +124,9 @@ def test_half_a_pair_enters_only_with_its_other_half() -> None:
 def test_a_decided_battle_without_a_verdict_is_refused() -> None:
     with pytest.raises(RatingError, match="decided but has no verdict"):
         RatingInput.from_battles([battle(decision=Decision(status="decided"))])
+
+
+@pytest.mark.parametrize("row", [("a", "b", 1), ("a", "b", "model_a", 1, 0)])
+def test_rows_of_another_shape_are_refused_with_the_shape_they_need(row: Any) -> None:
+    with pytest.raises(RatingError, match=r"^rows are \(a, b, score of A, weight, cluster\)"):
+        RatingInput.from_rows([row])

@@ -97,8 +97,17 @@ class RatingInput:
         Args:
             rows: battles in any order; a cluster is any hashable value.
             models: models that belong to the ratings even if they have no battle.
+
+        Raises:
+            RatingError: a row has not five parts, a score or weight is no number, or a row is not valid.
         """
-        a, b, score, weight, cluster = tuple(zip(*rows, strict=True)) or ((),) * 5
+        try:
+            a, b, score, weight, cluster = tuple(zip(*rows, strict=True)) or ((),) * 5
+            scores, weights = np.array(score, dtype=np.float64), np.array(weight, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise RatingError(
+                f"rows are (a, b, score of A, weight, cluster), all five, numbers third and fourth: {error}"
+            ) from None
         names = tuple(sorted({*a, *b, *models}))
         codes = {name: code for code, name in enumerate(names)}
         clusters = {value: code for code, value in enumerate(dict.fromkeys(cluster))}
@@ -106,8 +115,8 @@ class RatingInput:
             names=names,
             a=_encode(a, codes),
             b=_encode(b, codes),
-            score=np.array(score, dtype=np.float64),
-            weight=np.array(weight, dtype=np.float64),
+            score=scores,
+            weight=weights,
             cluster=_encode(cluster, clusters),
         )
 
@@ -132,7 +141,8 @@ class RatingInput:
         strangers = sorted({type(battle).__name__ for battle in battles} - {Battle.__name__})
         if strangers:
             raise RatingError(
-                f"rate takes the Battle records of a run, not {', '.join(strangers)}; for others: RatingInput.from_rows"
+                f"rate takes the Battle records of a run, not {', '.join(strangers)}; for others: "
+                "RatingInput.from_rows, RatingInput.from_frame, read_battles"
             )
         rated: dict[tuple[str, int, str, str, str], Battle] = {}
         names: set[str] = set(models)

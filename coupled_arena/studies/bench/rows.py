@@ -1,6 +1,7 @@
 """What the answers of a bench say: of every model, how often it is right; of every pair, how sure the difference is."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -219,17 +220,23 @@ def _common(values: Sequence[float | None]) -> float | None:
 def _more_items(found: Paired) -> int | None:
     """Return about how many more items it takes until the interval of a difference excludes 0, none where it does.
 
-    The standard error is taken to fall with the square root of the number of items; rounded up to two digits.
+    The standard error is taken to fall with the square root of the number of items, and Student's quantile with it;
+    rounded up to two digits.
     """
     if not found.difference or found.low is None or found.high is None or found.questions < 2:
         return None
+    size, now, share = abs(found.difference), found.questions, (1 + found.level) / 2
     reach = (found.high - found.low) / 2
-    if reach < abs(found.difference):
+    if reach < size:
         return 0
-    error = reach / t_quantile((1 + found.level) / 2, found.questions - 1) * math.sqrt(found.questions)
-    wanted = (t_quantile((1 + found.level) / 2, 1000) * error / found.difference) ** 2
-    if wanted > MOST_MORE:
+    error = reach / t_quantile(share, now - 1) * math.sqrt(now)
+
+    def settles(items: int) -> bool:
+        return t_quantile(share, min(items - 1, 1000)) * error < size * math.sqrt(items)
+
+    wanted = bisect_left(range(now + 1, now + MOST_MORE), True, key=settles) + now + 1
+    if wanted == now + MOST_MORE:
         return None
-    more = max(1, math.ceil(wanted) - found.questions)
+    more = wanted - now
     step = int(10 ** max(0, len(str(more)) - 2))
     return math.ceil(more / step) * step

@@ -100,7 +100,7 @@ def _state(row: PairRow) -> str:
         return "not resolved: too few items, or no two of them differ"
     if row.more_items is None:
         return "not resolved"
-    return f"not resolved: about {row.more_items} more items"
+    return f"not resolved: about {row.more_items:,} more item{'s' * (row.more_items != 1)}"
 
 
 def _saving(row: PairRow) -> str:
@@ -111,7 +111,8 @@ def _saving(row: PairRow) -> str:
     if row.saved_low is None or row.saved_high is None:
         return "what shared dice saved is uncertain"
     if row.saved < 0:
-        return f"shared dice cost {percent(-row.saved)} % more samples"
+        ends = f"{percent(-row.saved_high)} to {percent(-row.saved_low)} %"
+        return f"shared dice cost {percent(-row.saved)} % more samples ({ends})"
     ends = f"{percent(row.saved_low)} to {percent(row.saved_high)} %"
     return f"shared dice saved {percent(row.saved)} % of the samples ({ends})"
 
