@@ -88,7 +88,7 @@ def test_a_client_that_does_not_read_blocks_nobody_and_is_cut() -> None:
 def test_a_client_that_stalls_while_it_sends_is_cut(sent: bytes, status: bytes) -> None:
     with Server([SIM], port=0, settings=ServerSettings(read_seconds=1)) as server, connected(server) as client:
         client.sendall(sent)
-        assert closed_by_server(client).startswith(status)
+        assert closed_by_server(client)[:12] == status
 
 
 @pytest.mark.parametrize(
