@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from importlib import import_module
 from typing import get_args
 
 import numpy as np
@@ -15,9 +16,12 @@ from coupled_arena.ratings import sandwich as summing
 from coupled_arena.ratings.cells import Cells
 from coupled_arena.ratings.connectivity import comparable
 from coupled_arena.ratings.fit import Fit, fit
+from coupled_arena.ratings.result import Ties
 from coupled_arena.ratings.sandwich import sandwich
 from coupled_arena.ratings.scale import POINTS
 from coupled_arena.ratings.table import Cluster, Row
+
+fitting = import_module("coupled_arena.ratings.fit")
 
 TEXTBOOK = {
     ("A", "B"): 2,
@@ -145,6 +149,31 @@ def test_a_long_chain_of_lopsided_pairs_converges() -> None:
     found = fit_wins(wins, 0.0)
     assert found.converged
     assert np.diff(found.strength) == pytest.approx([-math.log(1e6)] * (size - 1), rel=1e-6)
+
+
+def test_many_models_have_the_same_maximum_however_steps_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = simulated(np.random.default_rng(3), models=60, questions=600)
+    for ties in get_args(Ties):
+        direct = rate(RatingInput.from_rows(rows), ties=ties)
+        with monkeypatch.context() as patched:
+            patched.setattr(fitting, "_MANY", 2)
+            found = rate(RatingInput.from_rows(rows), ties=ties)
+            patched.setattr(fitting, "_MOST_ROUNDS", 1)
+            again = rate(RatingInput.from_rows(rows), ties=ties)
+        assert found.converged
+        assert found.ratings == pytest.approx(numbers(direct.ratings), abs=1e-8)
+        assert found.covariance == pytest.approx(direct.covariance, abs=1e-8)
+        assert again.ratings == pytest.approx(numbers(direct.ratings), abs=1e-8)
+
+
+@pytest.mark.parametrize("ties", get_args(Ties))
+@pytest.mark.parametrize("per_question", [1, 4])
+def test_few_battles_of_many_models_weigh_as_so_many_more(ties: Ties, per_question: int) -> None:
+    few = simulated(np.random.default_rng(4), models=30, questions=600 // per_question, per_question=per_question)
+    found = rate(RatingInput.from_rows([(*row[:3], 4.0, row[4]) for row in few]), ties=ties)
+    many = rate(RatingInput.from_rows([row for row in few for _ in range(4)]), ties=ties)
+    assert found.ratings == pytest.approx(numbers(many.ratings), abs=1e-8)
+    assert found.covariance == pytest.approx(many.covariance, rel=1e-8, abs=1e-8)
 
 
 def test_names_sides_and_row_order_never_matter() -> None:

@@ -36,7 +36,9 @@ class Cells:
         """Return one cell for each two models that met."""
         won, tied = tally.won, tally.tied
         weight = won + won.T + tied
-        a, b = np.nonzero(np.triu(weight))
+        a, b = np.divmod(np.flatnonzero(weight > 0), len(won))
+        upper = a < b
+        a, b = a[upper], b[upper]
         return cls(len(won), a, b, won[a, b], tied[a, b], weight[a, b], np.zeros((len(a), 0)))
 
     @classmethod

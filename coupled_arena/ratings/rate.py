@@ -233,11 +233,14 @@ def _neighbours(table: RatingInput, ratings: Ratings) -> tuple[Score, ...]:
     level = joint_level(ratings.level, len(ranking))
     place = {name: index for index, name in enumerate(ratings.names)}
     group = {name: index for index, names in enumerate(ratings.comparable) for name in names}
+    order = np.array([place[name] for name in ranking], dtype=np.intp)
+    above, below, own = order[:-1], order[1:], np.diag(ratings.covariance)
+    varied = own[above] + own[below] - 2 * ratings.covariance[above, below] > 1
     pairs = []
-    for a, b in pairwise(ranking):
+    for (a, b), has_spread in zip(pairwise(ranking), varied.tolist(), strict=True):
         degrees = ratings.degrees[place[a]] and ratings.degrees[place[b]]
-        # A group without enough questions has none for its pairs either.
-        if group[a] != group[b] or (degrees and ratings.difference(a, b).low is None):
+        # A group without enough questions has none for its pairs either; a difference that varies has an interval.
+        if group[a] != group[b] or (degrees and not has_spread and ratings.difference(a, b).low is None):
             pairs.append((a, b))
     return tuple(score for score in scores_of(table, pairs, level=level) if score.battles)
 

@@ -67,5 +67,7 @@ class Tally:
     @property
     def counts(self) -> NDArray[np.intp]:
         """Battles that each model lost, tied and won, shape (models, 3)."""
-        counts: NDArray[np.intp] = self.battles.sum(axis=1) + self.battles.sum(axis=0)[:, ::-1]
+        # Sums along the last axis are the fast ones, and three numbers make too short an axis.
+        on_side_a = np.stack([self.battles[:, :, outcome].sum(axis=1) for outcome in range(OUTCOMES)], axis=1)
+        counts: NDArray[np.intp] = on_side_a + self.battles.sum(axis=0)[:, ::-1]
         return counts
