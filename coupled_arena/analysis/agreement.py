@@ -20,14 +20,13 @@ from numpy.typing import NDArray
 
 from coupled_arena.analysis.labels import MISSING, Codes, coded, grouped, wrong
 from coupled_arena.analysis.levels import require_level
-from coupled_arena.ratings.student import t_quantile
+from coupled_arena.ratings.student import t_reach
+from coupled_arena.ratings.wilson import wilson
 
 Floats = NDArray[np.float64]
 Weights = Literal["linear", "quadratic"]
 
 _NO_SPREAD = 1e-12
-_MANY = 100_000
-"""Degrees of freedom from which on the quantile no longer changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,9 +164,7 @@ def percent_agreement(
         return replace(found, reason="a single cluster shows no spread")
     se = _standard_error(agreeing - share, groups)
     effective = min(len(agreeing), share * (1 - share) / se**2) if se > _NO_SPREAD else clusters
-    z = _t(clusters, level) ** 2 / effective
-    centre, reach = share + z / 2, math.sqrt(z * share * (1 - share) + z * z / 4)
-    low, high = max(0.0, (centre - reach) / (1 + z)), min(1.0, (centre + reach) / (1 + z))
+    low, high = wilson(share, effective, t_reach(level, clusters - 1))
     return replace(found, se=se, low=low, high=high, method="Wilson")
 
 
@@ -196,7 +193,7 @@ def beyond_chance(
     se = _standard_error((more_observed * room - more_expected * (1 - observed)) / room**2, groups)
     if se < _NO_SPREAD:
         return replace(found, reason="the items show no spread, which leaves the delta method without an interval")
-    reach = _t(found.clusters, level) * se
+    reach = t_reach(level, found.clusters - 1) * se
     low, high = max(-1.0, value - reach), min(1.0, value + reach)
     return replace(found, se=se, low=low, high=high, method="delta method")
 
@@ -213,7 +210,3 @@ def _weight(size: int, kind: Weights | None) -> Floats:
         return np.eye(size)
     distance = np.abs(np.subtract.outer(np.arange(size), np.arange(size))) / (size - 1)
     return np.asarray(1 - distance ** (1 if kind == "linear" else 2), dtype=np.float64)
-
-
-def _t(clusters: int, level: float) -> float:
-    return t_quantile((1 + level) / 2, min(clusters - 1, _MANY))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coupled_arena.analysis.moments import Floats
-from coupled_arena.ratings.student import t_quantile
+from coupled_arena.ratings.student import t_reach
 
 MOST_OFF = 0.01
 """A smaller share of draws on one side of the estimate is taken for this one: it is too few draws to go by."""
@@ -53,6 +53,6 @@ def bootstrap_interval(draws: Floats, estimate: float, level: float, questions: 
     normal = NormalDist()
     below = float((draws < estimate).mean() + (draws == estimate).mean() / 2)
     centre = 2 * normal.inv_cdf(min(max(below, MOST_OFF), 1 - MOST_OFF))
-    reach = math.sqrt(questions / (questions - 1)) * t_quantile((1 + level) / 2, questions - 1)
+    reach = math.sqrt(questions / (questions - 1)) * t_reach(level, questions - 1)
     low, high = np.quantile(draws, [normal.cdf(centre - reach), normal.cdf(centre + reach)])
     return float(low), float(high)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coupled_arena.analysis.levels import require_level
-from coupled_arena.ratings.student import t_quantile
+from coupled_arena.ratings.student import t_reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,5 +50,5 @@ def mean_score(scores: ArrayLike, *, level: float = 0.95) -> Mean:
     spread = float(means.std(ddof=1)) if number > 1 else 0.0
     if not spread:
         return Mean(value, None, None, number)
-    reach = t_quantile((1 + level) / 2, number - 1) * spread / math.sqrt(number)
+    reach = t_reach(level, number - 1) * spread / math.sqrt(number)
     return Mean(value, max(0.0, value - reach), min(1.0, value + reach), number)

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coupled_arena.errors import RatingError
-from coupled_arena.ratings.student import t_quantile
+from coupled_arena.ratings.student import t_reach
 from coupled_arena.ratings.table import RatingInput
 from coupled_arena.ratings.tally import added
+from coupled_arena.ratings.wilson import wilson
 
 FEWEST = 3
 """Questions from which on there is an interval: one more than there are models."""
@@ -26,8 +27,6 @@ MOST = 10_000_000
 
 _ROUNDING = 1e-9
 _SIGNIFICANT = 2
-_MANY = 100_000
-"""Degrees of freedom from which on the quantile no longer changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,7 @@ def _score(table: RatingInput, rows: NDArray[np.intp], a: str, b: str, first: in
     low = high = more = None
     if questions >= FEWEST:
         effective = _effective(weight * questions / weight.sum(), mean)
-        low, high = _wilson(share, effective, _t(questions, level))
+        low, high = wilson(share, effective, t_reach(level, questions - 1))
         more = _more(share, effective / questions, questions, level)
     return Score(a, b, wins, losses, ties, questions, share, low, high, settled=more == 0, more_questions=more)
 
@@ -150,20 +149,13 @@ def _effective(weight: NDArray[np.float64], mean: NDArray[np.float64]) -> float:
     return questions * centre * (1 - centre) * (questions + 2) / squares
 
 
-def _wilson(share: float, effective: float, t: float) -> tuple[float, float]:
-    z = t * t / effective
-    centre, reach = share + z / 2, math.sqrt(z * share * (1 - share) + z * z / 4)
-    # A clean sweep reaches to the very end, which the sums miss by their last digit.
-    return 0.0 if share == 0 else (centre - reach) / (1 + z), 1.0 if share == 1 else (centre + reach) / (1 + z)
-
-
 def _more(share: float, each: float, questions: int, level: float) -> int | None:
     """Return about how many more questions settle it, each worth so many effective ones; rounded up to two digits."""
     if abs(share - 0.5) < _ROUNDING:
         return None
 
     def settles(number: int) -> bool:
-        return each * number * (2 * share - 1) ** 2 > _t(number, level) ** 2
+        return each * number * (2 * share - 1) ** 2 > t_reach(level, number - 1) ** 2
 
     if settles(questions):
         return 0
@@ -178,7 +170,3 @@ def _more(share: float, each: float, questions: int, level: float) -> int | None
     more = enough - questions
     step = int(10 ** max(0, len(str(more)) - _SIGNIFICANT))
     return math.ceil(more / step) * step
-
-
-def _t(questions: int, level: float) -> float:
-    return t_quantile((1 + level) / 2, min(questions - 1, _MANY))

@@ -1,7 +1,10 @@
-"""Quantiles of Student's t distribution."""
+"""Quantiles of Student's t distribution, and how far intervals reach by them."""
 
 import math
 from functools import lru_cache
+
+MANY = 100_000
+"""Degrees of freedom from which on an interval no longer changes by more than a part in 50,000."""
 
 _TINY = 1e-300
 _PRECISION = 1e-15
@@ -29,6 +32,20 @@ def t_quantile(probability: float, degrees: int) -> float:
             break
         low, high = (middle, high) if _upper_tail(middle, degrees) > tail else (low, middle)
     return (low + high) / 2
+
+
+def t_reach(level: float, degrees: int) -> float:
+    """Return how many standard errors an interval reaches to either side; degrees beyond `MANY` count as so many.
+
+    Args:
+        level: coverage of the interval, between 0 and 1.
+        degrees: degrees of freedom, at least 1.
+
+    Example:
+        >>> round(t_reach(0.95, 10), 4)
+        2.2281
+    """
+    return t_quantile((1 + level) / 2, min(degrees, MANY))
 
 
 def _upper_tail(t: float, degrees: int) -> float:
