@@ -205,3 +205,16 @@ def test_both_intervals_cover(law: str) -> None:
     # Three standard errors of 300 runs are 3.8 %.
     assert 0.95 - 0.045 < found.difference <= 1
     assert 0.95 - 0.045 < found.saved <= 1
+
+
+def test_what_no_resample_changes_has_no_interval() -> None:
+    # Nothing varies within a question, so that every resample says 0: that is no proof that nothing is saved.
+    found = paired([[1, 1], [0, 0], [1, 1]], [[0, 0], [0, 0], [1, 1]])
+    assert (found.saved, found.saved_low, found.saved_high) == (0.0, None, None)
+    assert found.notes == ("no interval of what was saved: it is the same in every resample of the questions",)
+
+
+@pytest.mark.parametrize("scores", [[[1, 0], [0]], [["right"]]])
+def test_scores_that_make_no_table_of_numbers_are_refused(scores: list[list[int | str]]) -> None:
+    with pytest.raises(ConfigurationError, match="a, b: need numbers in as many replicates for every question"):
+        paired(scores, scores)

@@ -18,12 +18,15 @@ from coupled_arena.analysis.bootstrap import bootstrap_interval, resampled
 from coupled_arena.analysis.levels import level_problems
 from coupled_arena.analysis.moments import Floats, Moments, total_variance
 from coupled_arena.errors import ConfigurationError, Problem
-from coupled_arena.ratings.student import t_quantile
+from coupled_arena.ratings.student import t_reach
 
 RESAMPLES = 2000
 """Resamples of the cluster bootstrap."""
 
 FEWEST_RESAMPLES = 100
+
+_SAME = 1e-12
+"""Shares that differ by less are one, but for rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,8 @@ class Paired:
     saved: float | None
     """Share of the samples that shared dice make unnecessary, `2 C / (V + 2 C)`, at most 1; below 0 they cost some."""
     saved_low: float | None
-    """Lower end of its interval, from a bootstrap over questions; None where the difference never varies."""
+    """Lower end of its interval, from a bootstrap over questions; None where the difference never varies, or
+    what was saved is the same in every resample."""
     saved_high: float | None
     """Upper end of its interval."""
     saved_within: float | None
@@ -114,7 +118,7 @@ def paired(
     if spread is not None and spread <= moments.floor:
         spread = 0.0
     error = None if spread is None else math.sqrt(spread / questions)
-    reach = t_quantile((1 + level) / 2, questions - 1) * error if error else None
+    reach = t_reach(level, questions - 1) * error if error else None
     variance, within, covariance, independent = spread, None, None, None
     if moments.replicated:
         within = float(moments.within.mean())
@@ -155,7 +159,11 @@ def checked(where: str, a: ArrayLike, b: ArrayLike, level: float, resamples: int
 
     Problems name the function that was called, `where`, as their place.
     """
-    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    try:
+        first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        message = f"need numbers in as many replicates for every question, NaN where one is missing: {error}"
+        raise ConfigurationError([Problem(where, "a, b", message)]) from None
     problems = []
     if first.ndim != 2 or first.shape != second.shape:
         message = f"need one shape (questions, replicates) for both, not {first.shape} and {second.shape}"
@@ -179,8 +187,8 @@ def _share(covariance: float | None, variance: float | None, floor: float) -> fl
 
 def _saved_interval(
     moments: Moments, saved: float, level: float, resamples: int, rng: np.random.Generator
-) -> tuple[float, float]:
-    """Return the ends of the bootstrap interval of `saved`."""
+) -> tuple[float, float] | None:
+    """Return the ends of the bootstrap interval of `saved`; None where no resample changes it, which proves nothing."""
     questions = len(moments.mean)
     distinct, counts = resampled(np.column_stack([moments.summands, moments.covariance]), resamples, rng)
     means = counts @ distinct / questions
@@ -188,6 +196,8 @@ def _saved_interval(
     independent = total_variance(means[:, :3], questions, redrawn=True) + 2 * covariance
     varied = independent > moments.floor
     shares = 2 * covariance[varied] / independent[varied]
+    if np.ptp(shares) < _SAME:
+        return None
     return bootstrap_interval(shares, saved, level, questions)
 
 
@@ -208,4 +218,9 @@ def _notes(
     elif moments.replicated and error is not None and saved is None:
         yield "what was saved is unknown: neither score ever varies"
     elif saved is not None and ends is None:
-        yield "no interval of what was saved: the two scores never differ by more or less"
+        why = (
+            "it is the same in every resample of the questions"
+            if error
+            else "the two scores never differ by more or less"
+        )
+        yield f"no interval of what was saved: {why}"
