@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from coupled_arena.errors import RatingError
 from coupled_arena.ratings.student import t_quantile
 
 
@@ -32,6 +33,12 @@ def test_one_and_two_degrees_follow_their_closed_forms(probability: float) -> No
     assert t_quantile(probability, 1) == pytest.approx(math.tan(math.pi * (probability - 0.5)), rel=1e-9)
     centred = 2 * probability - 1
     assert t_quantile(probability, 2) == pytest.approx(centred * math.sqrt(2 / (1 - centred**2)), rel=1e-9)
+
+
+@pytest.mark.parametrize("probability", [0.4, 1.0, 48.0, math.nan])
+def test_a_probability_that_is_none_is_refused(probability: float) -> None:
+    with pytest.raises(RatingError, match="a level is a share"):
+        t_quantile(probability, 5)
 
 
 def test_many_degrees_approach_the_normal_quantile() -> None:

@@ -6,13 +6,10 @@ from dataclasses import dataclass
 
 from coupled_arena.errors import RatingError
 from coupled_arena.ratings.result import POINTS, Ratings
-from coupled_arena.ratings.student import t_quantile
+from coupled_arena.ratings.student import MANY, t_quantile
 
 MOST = 100_000_000
 """More questions than this are not counted out."""
-
-_MANY = 100_000
-"""Degrees of freedom from which on the quantile no longer changes."""
 
 _FEWEST = 3
 _FINEST = 0.01
@@ -87,7 +84,7 @@ def power(
 
     def enough(questions: int, gap: float) -> bool:
         distance, level_spread, gap_spread = _distance(gap, ties) if measured is None else (gap, measured, measured)
-        degrees = min(questions - 1, _MANY)
+        degrees = min(questions - 1, MANY)
         reach = t_quantile((1 + level) / 2, degrees) * level_spread
         # The median of Student's distribution is 0, which the search for quantiles only comes near to.
         reach += t_quantile(power, degrees) * gap_spread if power > 0.5 else 0.0

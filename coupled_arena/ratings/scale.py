@@ -3,16 +3,13 @@
 import math
 
 from coupled_arena.ratings.score import Score
-from coupled_arena.ratings.student import t_quantile
+from coupled_arena.ratings.student import t_reach
 
 MEAN = 1000.0
 """Mean rating."""
 
 POINTS = 400 / math.log(10)
 """Rating points of one unit of log odds: 400 points for a factor 10 of odds."""
-
-MANY = 100_000
-"""Degrees of freedom from which on the quantile no longer changes."""
 
 _NO_SPREAD = 1e-6
 """A standard error of fewer points says that the battles do not vary, not that the rating is exact."""
@@ -23,7 +20,7 @@ def spread(variance: float, degrees: int | None, level: float) -> tuple[float, f
     if degrees is None or not variance > _NO_SPREAD**2:
         return None, None
     se = math.sqrt(variance)
-    return se, t_quantile((1 + level) / 2, min(degrees, MANY)) * se
+    return se, t_reach(level, degrees) * se
 
 
 def ends_of(score: Score, tie: float | None = None) -> tuple[float | None, float | None]:

@@ -4,8 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from coupled_arena.ratings.scale import MANY
-from coupled_arena.ratings.student import t_quantile
+from coupled_arena.ratings.student import MANY, t_reach
 
 _FINEST = 0.5
 """Two models fewer points than this apart, which would be shown as 0, are level."""
@@ -98,7 +97,7 @@ def more_clusters(found: Difference, clusters: int, level: float) -> int | None:
     # More clusters need a smaller quantile as well, so the two are found together; a few rounds settle it.
     needed = float(MANY)
     for _ in range(_ROUNDS):
-        needed = clusters * (ratio * t_quantile((1 + level) / 2, min(math.ceil(needed), MANY))) ** 2
+        needed = clusters * (ratio * t_reach(level, math.ceil(needed))) ** 2
     return max(1, math.ceil(needed) - clusters)
 
 

@@ -3,6 +3,8 @@
 import math
 from functools import lru_cache
 
+from coupled_arena.errors import RatingError
+
 MANY = 100_000
 """Degrees of freedom from which on an interval no longer changes by more than a part in 50,000."""
 
@@ -18,10 +20,15 @@ def t_quantile(probability: float, degrees: int) -> float:
         probability: in [0.5, 1).
         degrees: degrees of freedom, at least 1.
 
+    Raises:
+        RatingError: the probability is out of range.
+
     Example:
         >>> round(t_quantile(0.975, 10), 4)
         2.2281
     """
+    if not 0.5 <= probability < 1:
+        raise RatingError(f"a quantile is asked for a probability in [0.5, 1), not {probability}: a level is a share")
     tail = 1 - probability
     low, high = 0.0, 1.0
     while _upper_tail(high, degrees) > tail:
