@@ -25,8 +25,10 @@ class Tally:
     """`(a * models + b) * 3 + outcome` of every battle, shape (battles,): where it is counted."""
     battles: NDArray[np.intp]
     """How many, shape (models, models, 3): by A, by B, by outcome."""
-    weight: NDArray[np.float64]
-    """Their weight, of the same shape."""
+    won: NDArray[np.float64]
+    """Weight of each row model's wins over each column model, on either side, shape (models, models)."""
+    tied: NDArray[np.float64]
+    """Weight of the ties of each two models, shape (models, models)."""
 
     @classmethod
     def of(
@@ -52,17 +54,9 @@ class Tally:
             total = (battles * weight[0]).astype(np.float64)
         else:
             total = added(code, weight, models * models * OUTCOMES)
-        return cls(code, battles.reshape(shape), total.reshape(shape))
-
-    @property
-    def won(self) -> NDArray[np.float64]:
-        """Weight of each row model's wins over each column model, on either side, shape (models, models)."""
-        return self.weight[:, :, 2] + self.weight[:, :, 0].T
-
-    @property
-    def tied(self) -> NDArray[np.float64]:
-        """Weight of the ties of each two models, shape (models, models)."""
-        return self.weight[:, :, 1] + self.weight[:, :, 1].T
+        total = total.reshape(shape)
+        lost, tied, won = (np.ascontiguousarray(total[:, :, outcome]) for outcome in range(OUTCOMES))
+        return cls(code, battles.reshape(shape), won + lost.T, tied + tied.T)
 
     @property
     def counts(self) -> NDArray[np.intp]:
