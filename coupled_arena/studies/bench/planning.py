@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -26,6 +26,7 @@ WHERE = "bench"
 _MODEL: TypeAdapter[Model] = TypeAdapter(AnyModel)
 
 MOST_REPEATS = 10_000
+MOST_AT_ONCE = 100_000
 MOST_ANSWERS = 10_000_000
 """More answers than this are taken for a slip of the pen."""
 
@@ -58,20 +59,14 @@ def planned(
     problems += _stated(known, temperature=temperature, top_p=top_p)
     problems += _numbers("temperature", temperatures, 0, 10, lowest=True)
     problems += _numbers("top_p", top_ps, 0, 1, lowest=False)
-    for key, value, allowed in (("coupling", coupling, Coupling), ("alignment", alignment, Alignment)):
-        if value not in get_args(allowed):
-            problems.append(Problem(WHERE, key, f"must be one of {', '.join(get_args(allowed))}, not {value!r}"))
-    for key, number, most in (
-        ("repeats", repeats, MOST_REPEATS),
-        ("items", 1 if items is None else items, MOST_ANSWERS),
-        ("concurrency", concurrency, 100_000),
-    ):
-        if not _whole(number, 1, most):
-            problems.append(Problem(WHERE, key, f"must be a whole number from 1 to {most}, not {number!r}"))
+    problems += _words("coupling", coupling, get_args(Coupling))
+    problems += _words("alignment", alignment, get_args(Alignment))
+    problems += _count("repeats", repeats, MOST_REPEATS)
+    problems += _count("items", 1 if items is None else items, MOST_ANSWERS)
+    problems += _count("concurrency", concurrency, MOST_AT_ONCE)
     if not _whole(seed, 0, 10**WORLD_DIGITS - 1):
-        problems.append(
-            Problem(WHERE, "seed", f"must be a whole number of at most {WORLD_DIGITS} digits, not {seed!r}")
-        )
+        message = f"must be a whole number of at most {WORLD_DIGITS} digits, not {seed!r}"
+        problems.append(Problem(WHERE, "seed", message))
     bounds = _budget(budget, problems)
     problems += _limits(limits)
     found = _task(task, problems)
@@ -85,8 +80,8 @@ def planned(
         items=found.chosen(items, seed),
         repeats=repeats,
         settings=tuple(Setting(t, p) for t in temperatures for p in top_ps),
-        coupling="coupled" if coupling == "coupled" else "independent",
-        alignment="step" if alignment == "step" else "context",
+        coupling=cast(Coupling, coupling),
+        alignment=cast(Alignment, alignment),
         seed=seed,
         budget=bounds,
         limits=dict(limits or {}),
@@ -158,6 +153,16 @@ def _stated(models: Sequence[Model], **given: float | Sequence[float] | None) ->
         if value is not None and own:
             message = f"is stated by {', '.join(own)} already; leave it out there, or here"
             yield Problem(WHERE, key, message)
+
+
+def _words(key: str, value: Any, allowed: Sequence[str]) -> Iterator[Problem]:
+    if value not in allowed:
+        yield Problem(WHERE, key, f"must be one of {', '.join(allowed)}, not {value!r}")
+
+
+def _count(key: str, value: Any, most: int) -> Iterator[Problem]:
+    if not _whole(value, 1, most):
+        yield Problem(WHERE, key, f"must be a whole number from 1 to {most}, not {value!r}")
 
 
 def _whole(value: Any, low: int, high: int) -> bool:
