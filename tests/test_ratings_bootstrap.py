@@ -13,7 +13,7 @@ from coupled_arena.ratings import Effect, RatingInput, Ratings, rate
 from coupled_arena.ratings.bootstrap import Bootstrap, bootstrap
 from coupled_arena.ratings.table import Row
 
-module = import_module("coupled_arena.ratings.bootstrap")
+module = import_module("coupled_arena.ratings.redraw")
 
 
 def votes(questions: int, each: int, seed: int = 0, models: str = "abcd") -> list[Row]:
@@ -57,7 +57,7 @@ def test_every_replicate_is_the_fit_of_its_own_table(monkeypatch: pytest.MonkeyP
     for prior in (0.0, 1.0):
         ratings = rate(table, prior=prior)
         found = bootstrap(table, ratings, replicates=10, seed=3)
-        drawn = list(module._redrawn(table, 10, np.random.default_rng(3)))
+        drawn = list(module.redrawn(table, 10, np.random.default_rng(3)))
         assert len(drawn) > 1
         for wins, own in zip(np.concatenate(drawn), found.draws, strict=True):
             again = [
@@ -76,6 +76,17 @@ def test_one_seed_draws_one_sample_however_it_is_cut(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(module, "_MOST_CELLS", 1)
     assert bootstrap(table, ratings, replicates=20).draws == pytest.approx(whole.draws, nan_ok=True)
     assert not np.allclose(bootstrap(table, ratings, replicates=20, seed=1).draws, whole.draws, equal_nan=True)
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.3])
+def test_clusters_of_one_pair_and_of_several_are_drawn_alike(monkeypatch: pytest.MonkeyPatch, weight: float) -> None:
+    rows = votes(40, 3) + [(*row[:4], 100 + place % 7) for place, row in enumerate(votes(40, 2, seed=1))]
+    table = RatingInput.from_rows([(a, b, score, weight, cluster) for a, b, score, _, cluster in rows])
+    found = np.concatenate(list(module.redrawn(table, 3000, np.random.default_rng(0))))
+    assert found.mean(axis=0) == pytest.approx(table.wins(), rel=0.05, abs=0.1)
+    monkeypatch.setattr(module, "_MOST_DENSE", 0)
+    again = np.concatenate(list(module.redrawn(table, 3000, np.random.default_rng(0))))
+    assert again == pytest.approx(found, abs=1e-9)
 
 
 def test_battles_of_one_cluster_are_redrawn_together() -> None:
