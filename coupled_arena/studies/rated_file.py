@@ -8,11 +8,10 @@ from coupled_arena.ratings.ranks import Ranks, ranks
 from coupled_arena.ratings.rate import rate
 from coupled_arena.ratings.result import Prior, Ratings, Ties
 from coupled_arena.studies.battle_files import BattleFile, read_file
+from coupled_arena.tournaments.result import DIGITS, settled_document
 
 COLUMNS = ("model", "rating", "low", "high", "se", "rank_low", "rank_high", "battles")
 """Columns of the rows of ratings, in order."""
-
-_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +48,7 @@ class RatedFile:
             "battles": self.file.decided,
             "void": self.file.void,
             "ratings": [dict(zip(COLUMNS, row, strict=True)) for row in self.rows],
-            "settled": [
-                {
-                    "a": pair.a,
-                    "b": pair.b,
-                    "difference": _rounded(pair.difference),
-                    "low": _rounded(pair.low),
-                    "high": _rounded(pair.high),
-                    "resolved": pair.resolved,
-                    "more_questions": pair.more_questions,
-                    "line": pair.line,
-                }
-                for pair in settled
-            ],
+            "settled": [{**settled_document(pair), "line": pair.line} for pair in settled],
             "multiplicity": settled[0].multiplicity if settled else None,
             "ranks": self.ranks.multiplicity,
             "components": [list(group) for group in found.components],
@@ -95,4 +82,4 @@ def rate_file(
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, _DIGITS)
+    return None if value is None else round(value, DIGITS)

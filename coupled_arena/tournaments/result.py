@@ -11,6 +11,7 @@ from coupled_arena.models.calls import Counts, Spent
 from coupled_arena.ratings import RatingInput, Ratings, rate
 from coupled_arena.ratings.arms import Arms, compare_arms
 from coupled_arena.ratings.result import Prior
+from coupled_arena.ratings.settled import Settled
 from coupled_arena.records import SHARING_ORDER, Battle, Question
 from coupled_arena.tournaments.columns import FRAMES, FrameName
 from coupled_arena.tournaments.definition import Tournament
@@ -176,25 +177,9 @@ class Result:
             "leaderboard": [
                 {column: _rounded(getattr(row, column)) for column in LEADERBOARD_COLUMNS} for row in self.rows
             ],
-            "settled": [
-                {
-                    "a": pair.a,
-                    "b": pair.b,
-                    "difference": _rounded(pair.difference),
-                    "low": _rounded(pair.low),
-                    "high": _rounded(pair.high),
-                    "resolved": pair.resolved,
-                    "more_questions": pair.more_questions,
-                }
-                for pair in settled
-            ],
+            "settled": [settled_document(pair) for pair in settled],
             "battles": self.counted(),
-            "calls": {"made": self.counts.made, "memoised": self.counts.memoised, "failed": self.counts.failed},
-            "cost": {
-                "usd": round(self.counts.usd, DIGITS),
-                "run_usd": round(self.spent.usd, DIGITS),
-                "unpriced_models": sorted(self.counts.unpriced),
-            },
+            **spending_document(self.counts, self.spent),
             "prior": self.ratings.prior,
             "multiplicity": settled[0].multiplicity if settled else None,
             "notes": list(self.ratings.notes),
@@ -257,6 +242,31 @@ def _arms_document(arms: Arms) -> dict[str, Any]:
             }
             for change in arms.changes
         ],
+    }
+
+
+def settled_document(pair: Settled) -> dict[str, Any]:
+    """Return whether two neighbours in a ranking are settled, as plain data."""
+    return {
+        "a": pair.a,
+        "b": pair.b,
+        "difference": _rounded(pair.difference),
+        "low": _rounded(pair.low),
+        "high": _rounded(pair.high),
+        "resolved": pair.resolved,
+        "more_questions": pair.more_questions,
+    }
+
+
+def spending_document(counts: Counts, spent: Spent) -> dict[str, Any]:
+    """Return the calls of an invocation, and what it and its run cost, as plain data."""
+    return {
+        "calls": {"made": counts.made, "memoised": counts.memoised, "failed": counts.failed},
+        "cost": {
+            "usd": round(counts.usd, DIGITS),
+            "run_usd": round(spent.usd, DIGITS),
+            "unpriced_models": sorted(counts.unpriced),
+        },
     }
 
 

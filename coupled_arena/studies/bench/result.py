@@ -9,7 +9,7 @@ from coupled_arena.studies.bench import wording
 from coupled_arena.studies.bench.asking import Answer, Place
 from coupled_arena.studies.bench.plan import Plan
 from coupled_arena.studies.bench.rows import ModelRow, PairRow
-from coupled_arena.tournaments.result import DIGITS
+from coupled_arena.tournaments.result import DIGITS, spending_document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,12 +84,7 @@ class Bench:
             **{key: value for key, value in self.plan.document().items() if key != "models"},
             "models": [_rounded(asdict(row)) for row in self.model_rows],
             "pairs": [_rounded(asdict(row)) for row in self.pair_rows],
-            "calls": {"made": self.counts.made, "memoised": self.counts.memoised, "failed": self.counts.failed},
-            "cost": {
-                "usd": round(self.counts.usd, DIGITS),
-                "run_usd": round(self.spent.usd, DIGITS),
-                "unpriced_models": sorted(self.counts.unpriced),
-            },
+            **spending_document(self.counts, self.spent),
             "caveats": list(self.caveats),
         }
 
