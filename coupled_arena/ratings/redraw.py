@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 from coupled_arena.ratings.table import RatingInput
 from coupled_arena.ratings.tally import added
 
-_MOST_CELLS = 1 << 22
-"""Cells of replicates x models x models, or replicates x kinds of clusters, held at a time: 32 MiB."""
+_MOST_CELLS = 1 << 20
+"""Cells of replicates x models x models, or replicates x kinds of clusters, held at a time: 8 MiB."""
 
 _MOST_DENSE = 1 << 24
 """Cells of a table of kinds x pairs, or of a table of codes, that is written out in full: 128 MiB."""
+
+_NEAR = 1 << 14
+"""Clusters drawn at a time: they stay in the processor's cache."""
 
 _FEW_KINDS = 10
 """So many times more clusters than kinds of them, and kinds are counted out instead of clusters drawn one by one."""
@@ -119,6 +122,11 @@ def _draw(count: NDArray[np.intp], replicates: int, generator: np.random.Generat
     clusters = int(count.sum())
     if clusters >= _FEW_KINDS * len(count):
         return generator.multinomial(clusters, count / clusters, size=replicates)
-    kind_of = np.repeat(np.arange(len(count)), count)
-    drawn = (kind_of[generator.integers(0, clusters, clusters)] for _ in range(replicates))
-    return np.stack([np.bincount(row, minlength=len(count)) for row in drawn])
+    kind_of, kinds = np.repeat(np.arange(len(count), dtype=np.int32), count), np.empty(clusters, dtype=np.intp)
+    drawn = np.empty((replicates, len(count)), dtype=np.int64)
+    for row in drawn:
+        for begin in range(0, clusters, _NEAR):
+            some = kinds[begin : begin + _NEAR]
+            some[:] = kind_of[generator.integers(0, clusters, len(some))]
+        row[:] = np.bincount(kinds, minlength=len(count))
+    return drawn
