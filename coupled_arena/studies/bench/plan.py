@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from coupled_arena.coupling import DiceTable
@@ -71,6 +72,11 @@ class Plan:
     """What hosted models may send; changes no answer."""
     concurrency: int
     """Calls in flight, about; changes no answer."""
+    golds: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """Right answers of the task, each once and by alphabet."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "golds", tuple(sorted({item.gold for item in self.task.items})))
 
     @property
     def dice(self) -> DiceTable:
@@ -127,7 +133,6 @@ class Plan:
 
     def _mistakes(self, item: Item) -> list[str]:
         """Return what an item's answer may be mistaken for: right answers of other items, next to it by alphabet."""
-        golds = sorted({other.gold for other in self.task.items} - {item.gold})
-        after = [gold for gold in golds if gold > item.gold]
-        before = golds[: len(golds) - len(after)]
-        return [*after, *before][:MOST_WRONG] or ["none of these"]
+        golds, place = self.golds, bisect_left(self.golds, item.gold)
+        around = [golds[(place + step) % len(golds)] for step in range(1, min(MOST_WRONG, len(golds) - 1) + 1)]
+        return around or ["none of these"]
