@@ -39,7 +39,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     # A polite kill ends a run as Ctrl-C does: calls in flight are let go and the run is marked as interrupted.
-    signal.signal(signal.SIGTERM, _stop)
+    # A script has what it runs behind itself ignore Ctrl-C, and with it the kill that ends as Ctrl-C does.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         app()
     except SystemExit as ending:
@@ -62,13 +64,6 @@ def main() -> None:
         # Whoever read our output has gone; Python would complain again when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(FAILED)
-
-
-def _stop(*_: object) -> None:
-    # A script starts what it runs behind itself with Ctrl-C ignored; that is no reason to ignore a kill.
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.raise_signal(signal.SIGINT)
 
 
 @app.callback(invoke_without_command=True)
