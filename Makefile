@@ -16,7 +16,7 @@ demo: $(INSTALLED) $(WEIGHTS) ## play a small tournament of real local models
 	.venv/bin/coupled-arena demo
 
 test: $(INSTALLED) $(WEIGHTS) ## run the tests; ARGS="-k swiss" is passed on
-	COUPLED_ARENA_THREADS=1 .venv/bin/python -m pytest $(ARGS)
+	COUPLED_ARENA_THREADS=1 .venv/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 lint: $(INSTALLED) ## check style, format and the direction of imports
 	.venv/bin/ruff check

@@ -47,6 +47,9 @@ def _watched() -> Generator[None, object, object]:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Prepare the environment of the tests and of the programs they start."""
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        # The workers it hands the tests to prepare their own, and would have two guards with this one's.
+        return
     for name in [name for name in os.environ if _SECRET.fullmatch(name)]:
         del os.environ[name]
     # LiteLLM otherwise fetches its price table when it is imported.
