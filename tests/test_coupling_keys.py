@@ -2,6 +2,7 @@
 
 import itertools
 from collections import defaultdict
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -36,6 +37,14 @@ def test_strings_that_only_look_alike_when_joined_have_different_keys() -> None:
     shapes = [(("ab",), ("c",)), (("a",), ("bc",)), (("a", "b"), ("c",)), (("a",), ("b", "c")), (("abc",), ())]
     keys = {noise_key(seed=0, scope=scope, role=role, label=(), part="") for scope, role in shapes}
     assert len(keys) == len(shapes)
+
+
+@pytest.mark.parametrize("name", ["scope", "role", "label"])
+@pytest.mark.parametrize("value", ["q1", ("q1", 0), 7, (b"q1",)])
+def test_what_is_no_tuple_of_texts_is_refused_by_name(name: str, value: Any) -> None:
+    given: dict[str, Any] = {"scope": ("q1",), "role": ("debater",), "label": (), name: value}
+    with pytest.raises(ConfigurationError, match=f"noise_key: {name}: must be a tuple of texts"):
+        noise_key(seed=7, part="whole", **given)
 
 
 def test_a_key_is_the_same_in_every_release() -> None:

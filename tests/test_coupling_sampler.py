@@ -270,3 +270,20 @@ def test_a_law_stays_when_the_logits_it_was_made_from_change(size: int) -> None:
     values[:] = -np.arange(size)
     assert law.draw(KEY, 3) == before
     assert law.tokens_at(KEY, np.array([3], dtype=np.uint64)).tolist() == [before.token]
+
+
+@pytest.mark.parametrize("temperature", [0, 0.7])
+def test_logits_may_be_any_sequence_of_numbers(temperature: float) -> None:
+    sampler, sampling = Sampler(Vocabulary(words(3), [])), Sampling(temperature)
+    drawn = {sampler.draw(values, sampling, KEY, 0) for values in ([2, 1, -9], (2.0, 1.0, -9.0), logits([2, 1, -9]))}
+    assert len(drawn) == 1
+    assert sampler.law([2, 1, -9], sampling).draw(KEY, 0) in drawn
+
+
+def test_logits_that_are_no_numbers_are_refused() -> None:
+    sampler = Sampler(Vocabulary(words(2), []))
+    for values in (["a", "b"], [[1.0], [1.0, 2.0]], [None, object()]):
+        with pytest.raises(EngineFault, match="no numbers"):
+            sampler.draw(values, Sampling(1), KEY, 0)  # type: ignore[arg-type]
+    with pytest.raises(EngineFault, match="shape"):
+        sampler.draw([1.0], Sampling(1), KEY, 0)

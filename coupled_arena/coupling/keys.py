@@ -22,8 +22,15 @@ def _text(value: str) -> bytes:
     return len(data).to_bytes(8, "little") + data
 
 
-def _list(values: Sequence[str]) -> bytes:
-    return len(values).to_bytes(8, "little") + b"".join(map(_text, values))
+def _list(name: str, values: Sequence[str]) -> bytes:
+    try:
+        # A text is a sequence of texts too, and two of them could mean the same dice by their letters alone.
+        if not isinstance(values, str):
+            return len(values).to_bytes(8, "little") + b"".join(map(_text, values))
+    except (AttributeError, TypeError):
+        pass
+    message = f"must be a tuple of texts, such as ('math-1', '0'), not {values!r}"
+    raise ConfigurationError([Problem("noise_key", name, message)])
 
 
 def noise_key(
@@ -41,12 +48,22 @@ def noise_key(
         part: the call within the label (`whole`, a section, `repair 1`).
         sample: index of an independent draw, for calls that are asked for several times.
 
+    Raises:
+        ConfigurationError: scope, role or label is one text, or holds something else.
+
     Example:
         >>> noise_key(seed=7, scope=("math-1", "0"), role=("debater",), label=("opening",), part="whole").hex()
         '7951a6109ac5dd15107b5f4ee341959e'
     """
     encoded = b"".join(
-        (_text(str(seed)), _list(scope), _list(role), _list(label), _text(part), _text(str(sample))),
+        (
+            _text(str(seed)),
+            _list("scope", scope),
+            _list("role", role),
+            _list("label", label),
+            _text(part),
+            _text(str(sample)),
+        )
     )
     return hashlib.blake2b(encoded, digest_size=KEY_BYTES).digest()
 

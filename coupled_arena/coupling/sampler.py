@@ -9,7 +9,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from coupled_arena.coupling.filters import (
     bound_of_likeliest,
@@ -162,31 +162,31 @@ class Sampler:
         self.vocabulary = vocabulary
         self._all = np.arange(len(vocabulary))
 
-    def draw(self, logits: NDArray[np.float32], sampling: Sampling, key: bytes, position: int) -> Draw:
+    def draw(self, logits: ArrayLike, sampling: Sampling, key: bytes, position: int) -> Draw:
         """Draw one token: temperature, merging of end tokens, top-k, top-p, min-p, then the race.
 
         Ties at the edge of a filter, and at the top when greedy, are broken by the smaller identity, so that the order
         of a vocabulary never matters.
 
         Args:
-            logits: unnormalised log probabilities, shape (vocabulary,); -inf is never drawn.
+            logits: unnormalised log probabilities, shape (vocabulary,), taken as float32; -inf is never drawn.
             sampling: temperature and filters.
             key: noise key, 16 bytes.
             position: 0 .. 2**64 - 1: the step index, or the hash of a context.
 
         Raises:
-            EngineFault: the logits do not fit the vocabulary, or have no finite maximum.
+            EngineFault: the logits are no numbers, do not fit the vocabulary, or have no finite maximum.
 
         Example:
             >>> sampler = Sampler(Vocabulary([b"yes", b"no", b""], end_tokens=[2]))
             >>> sampler.draw(np.array([2, 1, -9], dtype=np.float32), Sampling(temperature=0), bytes(16), 0)
             Draw(token=0, end=False, logprob=0.0)
         """
-        return self._law(logits, sampling).draw(key, position)
+        return self._law(_numbers(logits), sampling).draw(key, position)
 
-    def law(self, logits: NDArray[np.float32], sampling: Sampling) -> Law:
+    def law(self, logits: ArrayLike, sampling: Sampling) -> Law:
         """Return the law that `draw` draws from; logits, settings and errors as there."""
-        return self._law(logits.copy(), sampling)
+        return self._law(_numbers(logits).copy(), sampling)
 
     def _law(self, logits: NDArray[np.float32], sampling: Sampling) -> Law:
         if logits.shape != self.vocabulary.identities.shape:
@@ -245,6 +245,13 @@ class Sampler:
             merged = np.logaddexp.reduce(_scale(logits[ends], top, temperature))
             scaled[tokens.searchsorted(ends[0])] = merged
         return tokens, scaled
+
+
+def _numbers(logits: ArrayLike) -> NDArray[np.float32]:
+    try:
+        return np.asarray(logits, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise EngineFault(f"the model's logits are no numbers: {error}") from None
 
 
 def _scale(logits: NDArray[np.float32], top: float, temperature: float) -> NDArray[np.float64]:
