@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from coupled_arena.protocols import PEER_BATTLE, SINGLE, Script, Step
     from coupled_arena.ratings import RatingInput, Ratings, rate
     from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn
-    from coupled_arena.studies import Comparison, acompare, compare
     from coupled_arena.studies.battle_files import read_battles
     from coupled_arena.studies.bench import (
         Bench,
@@ -54,6 +53,8 @@ if TYPE_CHECKING:
         own_task,
         yes_or_no,
     )
+    from coupled_arena.studies.compare import acompare, compare
+    from coupled_arena.studies.comparison import Comparison
     from coupled_arena.tournaments.definition import BattleRules, CommitteeRules, Tournament
     from coupled_arena.tournaments.result import Result
     from coupled_arena.tournaments.roles import RoleSeat
@@ -87,7 +88,6 @@ _HOMES = {
     "protocols": ("PEER_BATTLE", "SINGLE", "Script", "Step"),
     "ratings": ("RatingInput", "Ratings", "rate"),
     "records": ("Battle", "Decision", "Opinion", "Question", "Section", "Turn"),
-    "studies": ("Comparison", "acompare", "compare"),
     "studies.battle_files": ("read_battles",),
     "studies.bench": (
         "Bench",
@@ -104,6 +104,8 @@ _HOMES = {
         "own_task",
         "yes_or_no",
     ),
+    "studies.compare": ("acompare", "compare"),
+    "studies.comparison": ("Comparison",),
     "tournaments.definition": ("BattleRules", "CommitteeRules", "Tournament"),
     "tournaments.result": ("Result",),
     "tournaments.roles": ("RoleSeat",),

@@ -177,6 +177,9 @@ class TestTheHouse:
     def test_lets_the_pure_packages_be_imported_alone(self, module: str) -> None:
         assert heavy_modules_after(f"import coupled_arena.{module}") == set()
 
+    def test_reads_and_rates_battles_without_a_heavy_import(self) -> None:
+        assert heavy_modules_after("import coupled_arena as ca; ca.read_battles, ca.rate") == set()
+
     def test_loads_litellm_without_a_word_to_the_network(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("LITELLM_LOCAL_MODEL_COST_MAP")
         script = "from coupled_arena.models.litellm_loader import load_litellm; load_litellm()"

@@ -9,7 +9,7 @@ import pytest
 from coupled_arena.errors import ConfigurationError
 from coupled_arena.ratings import rate
 from coupled_arena.studies.battle_files import BattleFile, read_battles, read_file
-from coupled_arena.studies.battle_rows import MOST_PROBLEMS
+from coupled_arena.studies.problems import MOST_PROBLEMS
 
 LMARENA: list[dict[str, Any]] = [
     {"model_a": "ada", "model_b": "bob", "winner": "model_a", "question_id": "q1", "judge": "j"},
@@ -136,7 +136,7 @@ def test_columns_of_ones_own_are_named(tmp_path: Path) -> None:
     assert battles(found) == [("ada", "bob", 1, 2, 0), ("bob", "ada", 0.5, 0.5, 0)]
     alone = read_file(path, a="left", b="right", winner="won")
     assert (alone.cluster, alone.table.clusters) == (None, 2)
-    assert problems(path)[0].startswith("own.csv columns are of no known format; name them with --a, --b and --winner")
+    assert problems(path)[0].startswith("own.csv columns are of no known format; name them with `a`, `b` and `winner`")
     wrong = problems(path, a="left", b="right", winner="gone", weight="mass")
     assert ["there is no column 'gone'" in wrong[0], "there is no column 'mass'" in wrong[1]] == [True, True]
 
@@ -179,7 +179,7 @@ def test_endless_problems_are_counted(tmp_path: Path) -> None:
     path = lines(tmp_path / "v.jsonl", [{**LMARENA[0], "winner": "?"}] * 100)
     found = problems(path)
     assert len(found) == MOST_PROBLEMS + 1
-    assert found[-1].endswith(f"has {100 - MOST_PROBLEMS} more problems like these")
+    assert found[-1].endswith(f"{100 - MOST_PROBLEMS} more problems like these were found")
 
 
 @pytest.mark.parametrize(

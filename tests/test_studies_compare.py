@@ -12,7 +12,8 @@ from coupled_arena.errors import BudgetReached
 from coupled_arena.models.calls import Counts, Spent
 from coupled_arena.ratings.score import Score, score_of
 from coupled_arena.records import Battle, Decision, DecisionStatus, Opinion, Question, Side, Verdict
-from coupled_arena.studies import tournament_of, wording
+from coupled_arena.studies import wording
+from coupled_arena.studies.compare import tournament_of
 from coupled_arena.tournaments.result import Result, rated
 
 ADA, BOB, JUDGE = "sim/ada?skill=1", "sim/bob", "sim/judge"

@@ -125,7 +125,7 @@ def compare(
 
 def _tournament(a: str, b: str, judges: list[str], rules: dict[str, Any]) -> "Tournament":
     """Return what is to be played; rules that are None are left to the library."""
-    from coupled_arena.studies import tournament_of
+    from coupled_arena.studies.compare import tournament_of
 
     given = {key: value for key, value in rules.items() if value is not None}
     first, second, *panel = [model_of(text, WHERE) for text in (a, b, *judges)]
@@ -134,7 +134,7 @@ def _tournament(a: str, b: str, judges: list[str], rules: dict[str, Any]) -> "To
 
 def _show(result: "Result", *, as_json: bool) -> "Comparison":
     from coupled_arena.reports.console import printable, spending
-    from coupled_arena.studies import Comparison
+    from coupled_arena.studies.comparison import Comparison
 
     found = Comparison.of(result)
     if as_json:

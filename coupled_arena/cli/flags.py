@@ -8,13 +8,15 @@ from coupled_arena.errors import ConfigurationError, Problem
 
 
 @contextmanager
-def in_flags(flags: Mapping[str, str]) -> Iterator[None]:
+def in_flags(flags: Mapping[str, str], *, keys: bool = True) -> Iterator[None]:
     """Call the parameters that problems name by the options they come from.
 
-    Messages are put into these words too where a parameter's name has a dot: others may be plain words.
+    Messages are put into these words too where a parameter's name has a dot or stands in backticks: others may be plain
+    words.
 
     Args:
         flags: options by parameter.
+        keys: whether what problems name as their keys are parameters, rather than columns of a file.
 
     Example:
         >>> with in_flags({"budget.usd": "--budget-usd"}):
@@ -26,14 +28,14 @@ def in_flags(flags: Mapping[str, str]) -> Iterator[None]:
     try:
         yield
     except ConfigurationError as error:
-        raise ConfigurationError([_flagged(problem, flags) for problem in error.problems]) from None
+        raise ConfigurationError([_flagged(problem, flags, keys) for problem in error.problems]) from None
 
 
-def _flagged(problem: Problem, flags: Mapping[str, str]) -> Problem:
+def _flagged(problem: Problem, flags: Mapping[str, str], keys: bool) -> Problem:
     def flag(found: re.Match[str]) -> str:
         return f"{flags[found[1]]} {found[2]}" if found[2] else flags[found[1]]
 
-    message = problem.message
+    message = re.sub(r"`(\w+)`", lambda found: flags.get(found[1], found[0]), problem.message)
     if dotted := [re.escape(key) for key in flags if "." in key]:
         message = re.sub(rf"\b({'|'.join(dotted)})(?: = \"?(\w+)\"?)?", flag, message)
-    return problem._replace(key=flags.get(problem.key, problem.key), message=message)
+    return problem._replace(key=flags.get(problem.key, problem.key) if keys else problem.key, message=message)

@@ -6,9 +6,13 @@ from typing import Annotated, Any, cast, get_args
 
 import typer
 
+from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.options import JsonOption
 from coupled_arena.cli.status import FAILED
 from coupled_arena.cli.terminal import complain, out_json, show
+
+FLAGS = {name: f"--{name}" for name in ("a", "b", "winner", "weight", "baseline", "cluster")}
+"""What the parameters of `read_battles` are called here."""
 
 
 def rate(
@@ -44,18 +48,20 @@ def rate(
         raise typer.BadParameter(f"must lie between 0 and 1, not {level:g}", param_hint="--level")
     if ties not in get_args(Ties):
         raise typer.BadParameter(f"must be {' or '.join(get_args(Ties))}, not {ties}", param_hint="--ties")
-    found = rate_file(
-        file,
-        ties=cast("Ties", ties),
-        prior=_prior(prior),
-        level=level,
-        cluster=cluster,
-        a=a,
-        b=b,
-        winner=winner,
-        weight=weight,
-        baseline=baseline,
-    )
+    virtual = _prior(prior)
+    with in_flags(FLAGS, keys=False):
+        found = rate_file(
+            file,
+            ties=cast("Ties", ties),
+            prior=virtual,
+            level=level,
+            cluster=cluster,
+            a=a,
+            b=b,
+            winner=winner,
+            weight=weight,
+            baseline=baseline,
+        )
     if as_json:
         out_json(found.document())
     else:

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from coupled_arena.ratings.table import RatingInput
 from coupled_arena.ratings.table import Row as TableRow
 from coupled_arena.studies.battle_formats import FORMATS, QUESTIONS, WANTED, Choice, Format, Judged, Wrong, by_columns
-from coupled_arena.studies.battle_rows import Problems, Row, read_rows
+from coupled_arena.studies.battle_rows import Row, read_rows
+from coupled_arena.studies.problems import Problems
 
 OWN = "columns of your own"
 """Name of the format of a file whose columns were named."""
@@ -68,7 +69,7 @@ def read_battles(
 
     Raises:
         ConfigurationError: the file cannot be read, is of no known format, or rows of it are wrong; every problem is
-            named with file and row, the first `MOST_PROBLEMS` of them.
+            named with file and row, the first 20 of them.
 
     Example:
         >>> import tempfile
@@ -132,7 +133,7 @@ class _Reader(NamedTuple):
             problems.add(
                 str(path),
                 "columns",
-                f"are of no known format; name them with --a, --b and --winner; there are {_list(there)}",
+                f"are of no known format; name them with `a`, `b` and `winner`; there are {_list(there)}",
             )
         if known is None or len(problems.found) > before:
             return None

@@ -126,7 +126,7 @@ def _arena_hard(row: Mapping[str, Any], choice: Choice, key: Hashable) -> list[J
     model = name_of(row, "model")
     baseline = name_of(row, "baseline") if row.get("baseline") is not None else choice.baseline
     if baseline is None:
-        raise Wrong("baseline", "is missing; name the model that all others met with --baseline")
+        raise Wrong("baseline", "is missing; name the model that all others met with `baseline`")
     games = row["games"]
     if not isinstance(games, list) or not games:
         raise Wrong("games", "must be a list of judged games")

@@ -5,17 +5,14 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.prompts.rows import csv_rows, json_rows, parquet_rows, text_of
+from coupled_arena.studies.problems import Problems
 
 ENDINGS = (".csv", ".json", ".jsonl", ".ndjson", ".parquet")
 """Endings of files that can be read."""
 
 KEY = "rows"
 """What problems call what a file holds."""
-
-MOST_PROBLEMS = 20
-"""More problems of one file than this are counted, not listed."""
 
 
 class Row(NamedTuple):
@@ -25,32 +22,6 @@ class Row(NamedTuple):
     """File and line, entry or row, from 1."""
     fields: dict[str, Any]
     """Values by column; in CSV all of them are text."""
-
-
-class Problems:
-    """What is wrong with a file: all of it is looked for, the first of it is kept."""
-
-    def __init__(self) -> None:
-        self.found: list[Problem] = []
-        """The first problems."""
-        self.more = 0
-        """How many there are beside them."""
-
-    def add(self, where: str, key: str, message: str) -> None:
-        """Note what is wrong with a key somewhere."""
-        self.append(Problem(where, key, message))
-
-    def append(self, problem: Problem) -> None:
-        """Note a problem."""
-        if len(self.found) < MOST_PROBLEMS:
-            self.found.append(problem)
-        else:
-            self.more += 1
-
-    def error(self, path: Path) -> ConfigurationError:
-        """Return the error that names them."""
-        rest = [Problem(str(path), KEY, f"has {self.more} more problems like these")] if self.more else []
-        return ConfigurationError([*self.found, *rest])
 
 
 def read_rows(path: Path, wanted: Collection[str], problems: Problems) -> Iterator[Row]:

@@ -6,24 +6,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.errors import Problem
+from coupled_arena.prompts.rows import Problems as Noted
 from coupled_arena.prompts.rows import csv_rows, json_rows, parquet_rows, text_of
 from coupled_arena.records import name_problem
 from coupled_arena.studies.bench.task import Item
+from coupled_arena.studies.problems import Problems
 
 SUFFIXES = (".csv", ".jsonl", ".ndjson", ".parquet")
 """How the names of files end that items are read from."""
-
-MOST_LISTED = 20
-"""Most problems of one file that are listed."""
 
 KEY = "items"
 """What problems call what a file holds."""
 
 
-def rows_of(
-    path: Path, problems: list[Problem], header: Sequence[str] | None = None
-) -> Iterator[tuple[int, dict[str, Any]]]:
+def rows_of(path: Path, problems: Noted, header: Sequence[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield line number (in Parquet, row number from 1) and fields of every row of a file.
 
     Args:
@@ -50,7 +47,7 @@ class Collection:
     """Whether a text may be there only once; the public benchmarks repeat some."""
     items: list[Item] = field(default_factory=list)
     """Items without a problem, in the order of the files."""
-    problems: list[Problem] = field(default_factory=list)
+    problems: Problems = field(default_factory=Problems)
     """Everything wrong."""
     _ids: dict[str, str] = field(default_factory=dict)
     _texts: dict[str, str] = field(default_factory=dict)
@@ -77,7 +74,8 @@ class Collection:
             if first := self._texts.get(item.text):
                 found.append(Problem(where, "text", f"is the text of {first} already"))
             self._texts.setdefault(item.text, where)
-        self.problems += found
+        for one in found:
+            self.problems.append(one)
         if not found:
             self.items.append(item)
 
@@ -87,13 +85,10 @@ class Collection:
         Raises:
             ConfigurationError: with everything wrong, or there are none.
         """
-        if not self.problems and not self.items:
-            self.problems.append(Problem(str(path), KEY, "holds no items"))
-        if len(self.problems) > MOST_LISTED:
-            more = Problem(str(path), "rows", f"have {len(self.problems) - MOST_LISTED} more problems like these")
-            raise ConfigurationError([*self.problems[:MOST_LISTED], more])
-        if self.problems:
-            raise ConfigurationError(self.problems)
+        if not self.problems.found and not self.items:
+            self.problems.add(str(path), KEY, "holds no items")
+        if self.problems.found:
+            raise self.problems.error(path)
         return tuple(self.items)
 
 
