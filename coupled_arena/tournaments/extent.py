@@ -22,5 +22,5 @@ def battles_over(tournament: Tournament, known: Sequence[Question] | None) -> tu
     questions = len(tournament.domains) * tournament.questions_per_domain if known is None else len(known)
     each = questions * tournament.battle.replicates * (2 if tournament.battle.sides == "both" else 1)
     each *= len(tournament.arms)
-    rounds = tournament.schedule.length(models)
-    return rounds * (models // 2) * each, rounds * each
+    matches, own = tournament.schedule.matches(models)
+    return matches * each, own * each

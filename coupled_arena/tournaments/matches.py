@@ -1,7 +1,8 @@
 """Which battles make a match: the questions, who speaks first, which replicate."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -56,55 +57,84 @@ def fixtures(
     questions: Sequence[Question],
     *,
     round_: int,
-    meeting: int,
+    played: Mapping[str, int],
     sides: Literal["balanced", "both"],
     replicates: int,
     seed: int,
+    most: int | None = None,
 ) -> tuple[Fixture, ...]:
     """Return the battles of one match, in the coupled arm.
 
-    With balanced sides each model speaks first on half of the questions of every domain; an odd one is given by a
-    seeded permutation, alternating over the domains so that the match as a whole is balanced too. A rematch plays the
-    next replicates, because equal calls would only replay the memo.
+    A match is fought over the questions that the pair has not met on; if there are none, over all of them in the next
+    replicates, because equal calls would only replay the memo. With balanced sides each model speaks first on half of
+    the questions of every domain; an odd one is given by a seeded permutation, alternating over the domains so that the
+    match as a whole is balanced too. A match over some of the questions takes them by turns from the domains, and as
+    many where the one model speaks first as where the other does.
 
     Args:
         pair: the two models, in either order.
-        questions: what the match is fought over.
+        questions: what the tournament asks.
         round_: tournament round, from 1.
-        meeting: how many matches this pair has played before.
+        played: how many replicates the pair has played, by question; others were not played.
         sides: `balanced` or `both`.
         replicates: draws of the dice per question.
         seed: the tournament's seed.
+        most: on how many questions they meet at most; None is all.
     """
     x, y = sorted(pair)
-    numbers = range(meeting * replicates, (meeting + 1) * replicates)
-    if sides == "both":
-        return tuple(
-            Fixture(round_, question, replicate, a, b, 0.5)
-            for question in questions
-            for replicate in numbers
-            for a, b in ((x, y), (y, x))
-        )
+    least = min((played.get(question.id, 0) for question in questions), default=0)
+    left = [question for question in questions if played.get(question.id, 0) == least]
+    numbers = range(least, least + replicates)
+    first = {
+        replicate: {} if sides == "both" else _first_on((x, y), questions, replicate=replicate, seed=seed)
+        for replicate in numbers
+    }
+    if most is not None and most < len(left):
+        left = _some(left, most, first[least])
+    return tuple(
+        Fixture(round_, question, replicate, a, b, 0.5 if sides == "both" else 1.0)
+        for replicate in numbers
+        for question in left
+        for a, b in (((x, y), (y, x)) if sides == "both" else ((x, y),) if first[replicate][question.id] else ((y, x),))
+    )
+
+
+def _first_on(pair: tuple[str, str], questions: Sequence[Question], *, replicate: int, seed: int) -> dict[str, bool]:
+    """Return whether the first model of a pair speaks first, by question."""
+
+    def draw(n: int, part: str) -> tuple[int, ...]:
+        label = (*pair, str(replicate))
+        return permutation(n, noise_key(seed=seed, scope=("sides",), role=("schedule",), label=label, part=part))
+
     domains = list(dict.fromkeys(question.domain for question in questions))
-    result: list[Fixture] = []
-    for replicate in numbers:
+    first = {}
+    extra = draw(2, "first of the odd ones")[0]
+    for rank in draw(len(domains), "domains"):
+        own = [question for question in questions if question.domain == domains[rank]]
+        places = draw(len(own), f"questions of {domains[rank]}")
+        half = len(own) // 2
+        if len(own) % 2:
+            half += extra
+            extra = 1 - extra
+        for place, question in zip(places, own, strict=True):
+            first[question.id] = place < half
+    return first
 
-        def draw(n: int, part: str, replicate: int = replicate) -> tuple[int, ...]:
-            label = (x, y, str(replicate))
-            return permutation(n, noise_key(seed=seed, scope=("sides",), role=("schedule",), label=label, part=part))
 
-        first = {}
-        extra = draw(2, "first of the odd ones")[0]
-        for rank in draw(len(domains), "domains"):
-            own = [question for question in questions if question.domain == domains[rank]]
-            places = draw(len(own), f"questions of {domains[rank]}")
-            half = len(own) // 2
-            if len(own) % 2:
-                half += extra
-                extra = 1 - extra
-            for place, question in zip(places, own, strict=True):
-                first[question.id] = place < half
-        for question in questions:
-            a, b = (x, y) if first[question.id] else (y, x)
-            result.append(Fixture(round_, question, replicate, a, b, 1.0))
-    return tuple(result)
+def _some(left: Sequence[Question], most: int, first: Mapping[str, bool]) -> list[Question]:
+    """Return so many questions, by turns from the domains and, where `first` knows them, from the sides."""
+    seen: Counter[tuple[str, bool]] = Counter()
+    turns: dict[str, tuple[int, int]] = {}
+    for place, question in enumerate(left):
+        kind = (question.domain, first.get(question.id, True))
+        turns[question.id] = (seen[kind], place)
+        seen[kind] += 1
+    by_side = [
+        sorted((question for question in left if first.get(question.id, True) is side), key=lambda q: turns[q.id])
+        for side in (True, False)
+    ]
+    # The side with fewer questions left gives what it has, and at most half.
+    few, many = sorted(by_side, key=len)
+    half = min(len(few), most // 2)
+    taken = {question.id for question in (*few[:half], *many[: most - half])}
+    return [question for question in left if question.id in taken]

@@ -1,10 +1,13 @@
-"""From battles to the pairing points that schedules need."""
+"""From battles to what schedules need: who met, on what, and with which points and scores."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from coupled_arena.records import Battle
-from coupled_arena.tournaments.schedules import BYE_POINTS, Pairing
+from coupled_arena.tournaments.schedules import Pairing
+
+BYE_POINTS = 1.0
+"""Pairing points of a bye: those of a match won outright. A bye counts for nothing in ratings."""
 
 
 def side_scores(battle: Battle) -> tuple[float, float]:
@@ -31,7 +34,7 @@ def points(models: Sequence[str], rounds: Sequence[Sequence[Pairing]], battles: 
             won[battle.round, battle.pair][model] += score
     total = dict.fromkeys(models, 0.0)
     for number, pairings in enumerate(rounds, 1):
-        for a, b in pairings:
+        for a, b, _ in pairings:
             if b is None:
                 total[a] += BYE_POINTS
                 continue
@@ -41,3 +44,33 @@ def points(models: Sequence[str], rounds: Sequence[Sequence[Pairing]], battles: 
             for model in (a, b):
                 total[model] += match.get(model, 0.0) / played if played else 0.5
     return total
+
+
+def question_scores(battles: Iterable[Battle]) -> dict[tuple[str, str], dict[str, float]]:
+    """Return what the first model of each pair scored on each question, as `Standings.scores` has it."""
+    found: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for battle in battles:
+        if battle.decision.verdict is not None:
+            first, second = side_scores(battle)
+            found[battle.pair][battle.question].append(first if battle.a == battle.pair[0] else second)
+    return {
+        pair: {question: sum(scores) / len(scores) for question, scores in asked.items()}
+        for pair, asked in found.items()
+    }
+
+
+def replicates_of(battles: Iterable[Battle]) -> dict[tuple[str, str], dict[str, int]]:
+    """Return how many replicates each pair of models, in order of names, has played of each question."""
+    found: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    for battle in battles:
+        played = found[battle.pair]
+        played[battle.question] = max(played.get(battle.question, 0), battle.replicate + 1)
+    return dict(found)
+
+
+def rounds_of(battles: Iterable[Battle]) -> list[tuple[Pairing, ...]]:
+    """Return the pairings of the rounds that battles belong to; a round without battles is empty, byes are unknown."""
+    found: dict[int, dict[tuple[str, str], None]] = defaultdict(dict)
+    for battle in battles:
+        found[battle.round][battle.pair] = None
+    return [tuple(Pairing(*pair) for pair in found[number]) for number in range(1, max(found, default=0) + 1)]

@@ -21,7 +21,7 @@ from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.events import BattleEnded, Event, Listener, RoundOpened
 from coupled_arena.tournaments.matches import Fixture, fixtures
 from coupled_arena.tournaments.panels import panel
-from coupled_arena.tournaments.points import points
+from coupled_arena.tournaments.points import points, question_scores, replicates_of, rounds_of
 from coupled_arena.tournaments.result import Row, leading, rated, rows_of
 from coupled_arena.tournaments.schedules import Pairing, Standings
 from coupled_arena.tournaments.seating import Seating
@@ -78,6 +78,8 @@ class Runner:
     """Makes battles and ratings durable before anybody hears of them."""
     strangers: Set[frozenset[str]] = frozenset()
     """Pairs of models, by name, that have no token in common and so no dice to share."""
+    earlier: Sequence[Battle] = ()
+    """Battles that were played before, which count as the first rounds and are not played again."""
     models: dict[str, Model] = field(init=False)
     """Debaters and judges by name."""
     slots: asyncio.Semaphore = field(init=False)
@@ -90,34 +92,46 @@ class Runner:
 
     async def play(self) -> Played:
         """Play every round the schedule asks for."""
-        names = tuple(model.name for model in self.tournament.models)
-        rounds: list[tuple[Pairing, ...]] = []
-        battles: list[Battle] = []
-        ratings: Ratings | None = None
+        battles = list(self.earlier)
+        rounds = rounds_of(battles)
+        ratings = rated(self.tournament, battles) if battles else None
         while True:
-            standings = Standings(
-                models=names,
-                seed=self.tournament.seed,
-                rounds=tuple(rounds),
-                points=points(names, rounds, leading(self.tournament, battles)),
-                ratings=None if ratings is None else finite(ratings),
-            )
+            standings = self._standings(rounds, battles, ratings)
             pairings = tuple(self.tournament.schedule.next_round(standings))
             if not pairings:
                 break
             self._tell(RoundOpened(len(rounds) + 1, pairings))
-            battles += await self._round(len(rounds) + 1, pairings, standings)
+            battles += await self._round(len(rounds) + 1, pairings, standings, battles)
             rounds.append(pairings)
             ratings = rated(self.tournament, battles)
             if self.keeper is not None:
                 self.keeper.save_ratings(len(rounds), rows_of(ratings, leading(self.tournament, battles)))
         return Played(tuple(battles), ratings if ratings is not None else rated(self.tournament, battles))
 
-    async def _round(self, number: int, pairings: Sequence[Pairing], standings: Standings) -> list[Battle]:
+    def _standings(
+        self, rounds: Sequence[tuple[Pairing, ...]], battles: Sequence[Battle], ratings: Ratings | None
+    ) -> Standings:
+        names = tuple(model.name for model in self.tournament.models)
+        counted = leading(self.tournament, battles)
+        return Standings(
+            models=names,
+            seed=self.tournament.seed,
+            rounds=tuple(rounds),
+            points=points(names, rounds, counted),
+            ratings=None if ratings is None else finite(ratings),
+            questions=len(self.questions),
+            asked={pair: len(replicates) for pair, replicates in replicates_of(counted).items()},
+            scores=question_scores(counted),
+        )
+
+    async def _round(
+        self, number: int, pairings: Sequence[Pairing], standings: Standings, battles: Sequence[Battle]
+    ) -> list[Battle]:
         """Play all battles of a round; the first fault that is not a battle's own stops the others."""
         rules = self.tournament.battle
+        played = replicates_of(leading(self.tournament, battles))
         jobs: list[tuple[Fixture, tuple[Model, ...]]] = []
-        for a, b in pairings:
+        for a, b, most in pairings:
             if b is None:
                 continue
             committee = panel(
@@ -127,10 +141,11 @@ class Runner:
                 (a, b),
                 self.questions,
                 round_=number,
-                meeting=standings.met(a, b),
+                played=played.get((min(a, b), max(a, b)), {}),
                 sides=rules.sides,
                 replicates=rules.replicates,
                 seed=self.tournament.seed,
+                most=most,
             )
             jobs += [(replace(fixture, arm=arm), committee) for arm in self.tournament.arms for fixture in match]
         return await together(self._job(fixture, committee) for fixture, committee in jobs)

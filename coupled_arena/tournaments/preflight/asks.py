@@ -220,7 +220,7 @@ class _Asks:
         """Return what a debater is asked: at worst the busier side falls to it where a number of battles is odd."""
         more, less = Load(*map(max, *sides)), Load(*map(min, *sides))
         rules = self.tournament.battle
-        matches = rules.replicates * self.tournament.schedule.length(len(self.tournament.models))
+        matches = rules.replicates * self.tournament.schedule.matches(len(self.tournament.models))[1]
         each = self.own // matches
         return repeated(added([repeated(more, each - each // 2), repeated(less, each // 2)]), matches)
 

@@ -1,94 +1,18 @@
-"""Who meets whom: pure functions of the models and the results so far."""
+"""Models with close points meet: each round of a Swiss tournament is one matching problem."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Literal
 
 import networkx as nx
 from pydantic import Field
 
 from coupled_arena.coupling import noise_key, permutation
 from coupled_arena.records import Record
+from coupled_arena.tournaments.schedules.standings import Pairing, Standings, pairing
 
-BYE_POINTS = 1.0
-"""Pairing points of a bye: those of a match won outright. A bye counts for nothing in ratings."""
 POINT_STEPS = 1000
 """Points are compared in steps of a thousandth."""
-
-
-class Pairing(NamedTuple):
-    """Two models that meet in a round, or one that has a bye."""
-
-    a: str
-    """The first model."""
-    b: str | None
-    """The second model; None for a bye."""
-
-
-@dataclass(frozen=True, slots=True)
-class Standings:
-    """What a schedule may know: pure data, the same in every execution."""
-
-    models: tuple[str, ...]
-    """The models in listing order."""
-    seed: int
-    """The tournament's seed."""
-    rounds: tuple[tuple[Pairing, ...], ...] = ()
-    """The pairings of every round played."""
-    points: Mapping[str, float] = field(default_factory=dict)
-    """Pairing points: a match is worth one, split as its battles were (a tie is half a win)."""
-    ratings: Mapping[str, float] | None = None
-    """Ratings so far, or None before the first round."""
-
-    def met(self, a: str, b: str) -> int:
-        """Return how many matches two models have played."""
-        return sum({a, b} == {pairing.a, pairing.b} for played in self.rounds for pairing in played)
-
-    def byes(self, model: str) -> int:
-        """Return how many byes a model has had."""
-        return sum(pairing == Pairing(model, None) for played in self.rounds for pairing in played)
-
-
-class Schedule(Protocol):
-    """A rule that chooses the matches of the next round."""
-
-    def next_round(self, standings: Standings) -> Sequence[Pairing]:
-        """Return the pairings of the next round, or nothing when the tournament is over."""
-        ...
-
-    def length(self, models: int) -> int:
-        """Return how many rounds are played at most."""
-        ...
-
-
-class RoundRobin(Record):
-    """Every model meets every other once, by the circle method; an odd field has a bye each round.
-
-    Example:
-        >>> [tuple(p) for p in RoundRobin().next_round(Standings(("x", "y", "z"), seed=0))]
-        [('x', None), ('y', 'z')]
-    """
-
-    kind: Literal["round_robin"] = Field(default="round_robin", repr=False)
-    """Name of the rule in a file."""
-
-    def length(self, models: int) -> int:
-        """Return the number of rounds: one less than the models, rounded up to an odd number."""
-        return max(0, models - 1 + models % 2)
-
-    def next_round(self, standings: Standings) -> Sequence[Pairing]:
-        """Return the pairings of the next round."""
-        circle: list[str | None] = [*standings.models]
-        if len(circle) % 2:
-            circle.append(None)
-        number = len(standings.rounds)
-        if number >= self.length(len(standings.models)):
-            return ()
-        turning = circle[1:]
-        turned = [circle[0], *turning[len(turning) - number :], *turning[: len(turning) - number]]
-        half = len(turned) // 2
-        return tuple(_pairing(x, y) for x, y in zip(turned[:half], reversed(turned[half:]), strict=True))
 
 
 class Swiss(Record):
@@ -110,6 +34,10 @@ class Swiss(Record):
         """Return the number of rounds."""
         return self.rounds or max(1, math.ceil(math.log2(max(2, models))))
 
+    def matches(self, models: int) -> tuple[int, int]:
+        """Return how many matches are played at most: in all, and by one model."""
+        return self.length(models) * (models // 2), self.length(models)
+
     def next_round(self, standings: Standings) -> Sequence[Pairing]:
         """Return the pairings of the next round."""
         if len(standings.rounds) >= self.length(len(standings.models)):
@@ -123,7 +51,7 @@ class Swiss(Record):
         for (i, j), cost in costs.items():
             graph.add_edge(i, j, weight=worst + 1 - cost)
         matched = {(min(edge), max(edge)) for edge in nx.max_weight_matching(graph, maxcardinality=True)}
-        return tuple(_pairing(seats[i], seats[j]) for i, j in costs if (i, j) in matched)
+        return tuple(pairing(seats[i], seats[j]) for i, j in costs if (i, j) in matched)
 
     def _order(self, standings: Standings) -> list[str]:
         """Return the models from the first seed to the last."""
@@ -159,12 +87,3 @@ def _costs(seats: Sequence[str | None], standings: Standings) -> dict[tuple[int,
             cost += per_bye * standings.byes(a) if b is None else per_rematch * standings.met(a, b)
             costs[i, j] = cost
     return costs
-
-
-def _pairing(x: str | None, y: str | None) -> Pairing:
-    """Return a pairing with a bye in the second place."""
-    if x is None:
-        x, y = y, x
-    if x is None:
-        raise ValueError("a bye cannot meet a bye")
-    return Pairing(x, y)
