@@ -47,6 +47,21 @@ def test_without_a_token_programs_and_pages_of_this_machine_may_ask(headers: dic
         assert ask(server, wish(model="sim/ada"), headers=headers).status == 200
 
 
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("http://127.0.0.1:1/v1/models", 200),
+        ("HTTP://localhost/v1/models?limit=1", 200),
+        ("http://127.0.0.1", 404),
+        ("ftp://127.0.0.1/v1/models", 404),
+        ("http://example.org/v1/models", 403),
+    ],
+)
+def test_a_whole_address_is_its_path_asked_of_its_host(address: str, status: int) -> None:
+    with Server([SIM], port=0) as server:
+        assert get(server, address).status == status
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
 def test_an_address_that_others_can_reach_needs_a_token(host: str) -> None:
     assert "token: must be given" in problem(host=host)

@@ -46,7 +46,8 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or have it answered."""
-        refusal = self._refuse(scope) if scope["type"] == "http" else None
+        scope = _in_origin_form(scope)
+        refusal = self._refuse(scope)
         await (refusal.response if refusal else self._app)(scope, receive, send)
 
     def _refuse(self, scope: Scope) -> Refusal | None:
@@ -61,6 +62,16 @@ class Guard:
             return _NO_TOKEN
         # Headers were decoded as Latin-1, which undoes to the bytes that were sent.
         return None if hmac.compare_digest(shown.strip(" \t").encode("latin-1"), self._token) else _WRONG_TOKEN
+
+
+def _in_origin_form(scope: Scope) -> Scope:
+    """Return a request for a whole address as one for its path, the host being that address's (RFC 9112, 3.2.2)."""
+    scheme, absolute, rest = scope["path"].partition("://")
+    if not absolute or scheme.lower() not in ("http", "https"):
+        return scope
+    host, _, path = rest.partition("/")
+    headers = [(name, value) for name, value in scope["headers"] if name != b"host"]
+    return {**scope, "path": f"/{path}", "headers": [*headers, (b"host", host.encode())]}
 
 
 def _names_loopback(address: str) -> bool:
