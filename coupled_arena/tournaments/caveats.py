@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
-from itertools import combinations
 
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Battle
@@ -44,7 +43,7 @@ def quoted(words: str) -> str:
 
 def _committees(tournament: Tournament, author_of: AuthorOf) -> Iterator[str]:
     """Committees that are smaller than advisable."""
-    fewest = min(len(panel(tournament, pair, author_of, None)) for pair in combinations(tournament.models, 2))
+    fewest = min(len(panel(tournament, pair, author_of, None)) for pair in tournament.possible_pairs)
     if fewest < ADVISABLE_JUDGES:
         few = f"{fewest} judge{'s' * (fewest != 1)}"
         yield f"some battles have only {few}; {ADVISABLE_JUDGES} or more are advisable"

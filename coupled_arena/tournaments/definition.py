@@ -5,6 +5,7 @@ import difflib
 import hashlib
 import json
 from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -317,6 +318,20 @@ class Tournament(Record):
     def judging_models(self) -> tuple[Model, ...]:
         """Every model that may sit in a committee, in listing order."""
         return self.models if isinstance(self.judges, int) else self.judges
+
+    @property
+    def possible_pairs(self) -> tuple[tuple[Model, Model], ...]:
+        """Every two models that may yet meet, or be judged, in listing order."""
+        return tuple(combinations(self.models, 2))
+
+    @property
+    def own_actions(self) -> tuple[str, ...]:
+        """Tags that added roles say, by alphabet."""
+        return tuple(sorted({seat.tag for seat in self.roles.values()}))
+
+    def asks(self, key: str) -> bool:
+        """Return whether the models that a key of the definition names may be asked anything."""
+        return True
 
     def model_of(self, model: Model) -> Model:
         """Return a model as it is called: a simulated one lives in this tournament's world unless it names another."""

@@ -1,7 +1,6 @@
 """Which models judge a battle: pure functions of listing, families, authorship and ratings."""
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
 
 from coupled_arena.models.families import family_of
 from coupled_arena.models.model import Model
@@ -51,6 +50,6 @@ def short_pairings(tournament: Tournament, author_of: AuthorOf) -> tuple[tuple[s
     """Return the pairings with fewer eligible judges than needed, and how many they have."""
     return tuple(
         (x.name, y.name, judges)
-        for x, y in combinations(tournament.models, 2)
+        for x, y in tournament.possible_pairs
         if (judges := len(eligible(tournament, (x, y), author_of))) < tournament.min_judges
     )

@@ -80,8 +80,13 @@ class _Asks:
             ask = Ask(frame + self.question + 2 * MESSAGE_TOKENS, self.prompts.max_tokens(REFERENCE_WORDS))
             key = "reference" if self.tournament.reference is not None else "examiner"
             yield self._duty(key, "reference", self.writer, [ask], self.unanswered)
+        yield from self._debates()
+        yield from self._committees()
+
+    def _debates(self) -> Iterator[Duty]:
+        """Yield the duties of debaters and added roles."""
         system = self.prompts.render("debater.system")
-        for model in self.tournament.models:
+        for model in self.tournament.models if self.tournament.asks("models") else ():
             sides = [load_of(self._thinking(model, self._turns(side, system, model))) for side in DEBATERS]
             yield Duty("models", "debater", model, self._debating(sides))
         for role, seat in self.tournament.roles.items():
@@ -89,7 +94,6 @@ class _Asks:
                 instructions = seat.agent.instructions if seat.agent is not None else ""
                 asks = list(self._turns(role, instructions, None))
                 yield self._duty(f"roles.{role}", role, seat.model, asks, self.battles)
-        yield from self._committees()
 
     def _duty(self, key: str, role: str, model: Model, asks: list[Ask], times: int) -> Duty:
         return Duty(key, role, model, load_of(self._thinking(model, asks), times))
@@ -118,7 +122,7 @@ class _Asks:
         else:
             count = sum(q.domain in needing and q.reference is None for q in self.known)
         writer, _ = reference_writer(self.tournament, self.seating.author_of)
-        return (writer, count) if count else (None, 0)
+        return (writer, count) if count and self.tournament.asks("reference") else (None, 0)
 
     def _examination(self) -> Iterator[Duty]:
         """Yield the examiner's duty: a domain is one conversation, and what is missing is asked for again."""

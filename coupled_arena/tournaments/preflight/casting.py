@@ -18,11 +18,16 @@ def cast(tournament: Tournament) -> dict[str, list[Model]]:
     }
 
 
+def asked_cast(tournament: Tournament) -> dict[str, list[Model]]:
+    """Return the models of a definition that may be asked anything, by the key that names them."""
+    return {key: models for key, models in cast(tournament).items() if tournament.asks(key)}
+
+
 def whole_cast(tournament: Tournament, gateway: Gateway) -> dict[Model, list[str]]:
     """Return every model that may be asked, those of agents too, with the keys that name it or its agent."""
     keys: dict[Model, list[str]] = {}
     behind = {key_of(name): models for name, models in agents_models(tournament, gateway).items()}
-    for key, models in {**cast(tournament), **behind}.items():
+    for key, models in {**asked_cast(tournament), **behind}.items():
         for model in models:
             keys.setdefault(model, []).append(key)
     return keys

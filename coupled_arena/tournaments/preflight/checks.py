@@ -19,7 +19,7 @@ from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.extent import battles_of
 from coupled_arena.tournaments.panels import short_pairings
 from coupled_arena.tournaments.preflight.asks import duties
-from coupled_arena.tournaments.preflight.casting import cast
+from coupled_arena.tournaments.preflight.casting import asked_cast, cast
 from coupled_arena.tournaments.preflight.contexts import too_long
 from coupled_arena.tournaments.questions import chosen
 from coupled_arena.tournaments.schedules import Swiss
@@ -159,7 +159,7 @@ def _script(tournament: Tournament) -> Iterator[Problem]:
     """Roles without a seat, seats without a role, actions the language has no tag for."""
     roles = tournament.battle.script.roles
     for role in roles:
-        if role not in tournament.roles:
+        if role not in tournament.roles and tournament.asks(f"roles.{role}"):
             yield Problem(HERE, "roles", f"the script has a step for {role!r}; say who sits there")
     for role in sorted(tournament.roles):
         if role not in roles:
@@ -251,7 +251,7 @@ def _repeated(values: Iterable[str]) -> list[str]:
 def _models(tournament: Tournament, gateway: Gateway, *, answered: bool, keys: bool) -> Iterator[tuple[Model, Problem]]:
     """Dials, weights, keys: what each model string needs to be usable here, said once for each model."""
     first: dict[Model, str] = {}
-    for key, models in cast(tournament).items():
+    for key, models in asked_cast(tournament).items():
         for model in models:
             first.setdefault(model, key)
     for model, key in first.items():
@@ -267,7 +267,7 @@ def _budget(tournament: Tournament, agents: AgentBackend) -> Iterator[Problem]:
     if budget.usd is None or budget.tokens is not None or budget.calls is not None:
         return
     behind = [agents.models(name) for name in sorted(agents.factories)]
-    asked = dict.fromkeys(model for models in (*cast(tournament).values(), *behind) for model in models)
+    asked = dict.fromkeys(model for models in (*asked_cast(tournament).values(), *behind) for model in models)
     if unpriced := [model.name for model in asked if model.kind == "hosted" and price_of(model) is None]:
         message = (
             f"cannot be held: no price is known for {', '.join(unpriced)}; set `price` of the model "

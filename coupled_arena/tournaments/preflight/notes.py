@@ -1,7 +1,6 @@
 """What a definition makes of a tournament that its author may not expect: no problems, but worth knowing before."""
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import combinations
 
 from coupled_arena.models.calls import Spent
 from coupled_arena.models.families import family_of
@@ -70,7 +69,7 @@ def _families(tournament: Tournament) -> Iterator[str]:
 def _small_committees(tournament: Tournament, author_of: AuthorOf) -> Iterator[str]:
     small = [
         (a.name, b.name, judges)
-        for a, b in combinations(tournament.models, 2)
+        for a, b in tournament.possible_pairs
         if len(judges := eligible(tournament, (a, b), author_of)) < ADVISABLE_JUDGES
     ]
     for a, b, judges in small[:MOST_PAIRS_LISTED]:
