@@ -6,7 +6,6 @@ may end in ties and share questions by the effective number of questions: as man
 simply won or lost, to know the mean score as well (Korn and Graubard 1998, Survey Methodology 24).
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coupled_arena.errors import RatingError
+from coupled_arena.ratings.counting import more_until
 from coupled_arena.ratings.student import t_reach
 from coupled_arena.ratings.table import RatingInput
 from coupled_arena.ratings.tally import added
@@ -22,11 +22,14 @@ from coupled_arena.ratings.wilson import wilson
 FEWEST = 3
 """Questions from which on there is an interval: one more than there are models."""
 
+MOST_ALIKE = 4
+"""Battles on a question from which on more of them do not tell how much questions differ: a few questions that are all
+won may hide a rare one that is all lost."""
+
 MOST = 10_000_000
 """More questions than about this are not counted out."""
 
 _ROUNDING = 1e-9
-_SIGNIFICANT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +77,9 @@ def score_of(table: RatingInput, a: str, b: str, *, level: float = 0.95) -> Scor
     With p the mean score, n the effective number of questions and t the quantile of Student's distribution with one
     degree of freedom less than there are questions, the interval holds every mean m with
     `(p - m)^2 <= t^2 m (1 - m) / n` (Wilson 1927, Journal of the American Statistical Association 22). The spread that
-    n is estimated from counts one question won and one lost on top, so that a sweep or nothing but ties is no proof of
-    having no spread; where every question is simply won or lost, n is their number.
+    n is estimated from counts one battle won and one lost on top, so that a sweep or nothing but ties is no proof of
+    having no spread; of more than `MOST_ALIKE` battles on a question they count as one of so many. Where every
+    question is simply won or lost, n is their number.
 
     Args:
         table: the battles; those of one cluster (question) may depend on each other in any way.
@@ -125,7 +129,8 @@ def _score(table: RatingInput, rows: NDArray[np.intp], a: str, b: str, first: in
     share, questions = float(weight @ mean / weight.sum()), len(mean)
     low = high = more = None
     if questions >= FEWEST:
-        effective = _effective(weight * questions / weight.sum(), mean)
+        extra = 1 / min(len(result) / questions, MOST_ALIKE)
+        effective = _effective(weight * questions / weight.sum(), mean, extra)
         low, high = wilson(share, effective, t_reach(level, questions - 1))
         more = _more(share, effective / questions, questions, level)
     return Score(a, b, wins, losses, ties, questions, share, low, high, settled=more == 0, more_questions=more)
@@ -141,12 +146,19 @@ def _by_question(
     return weight, total / weight
 
 
-def _effective(weight: NDArray[np.float64], mean: NDArray[np.float64]) -> float:
-    """Return the effective number of questions; the weights of the questions have mean 1."""
+def _effective(weight: NDArray[np.float64], mean: NDArray[np.float64], extra: float) -> float:
+    """Return the effective number of questions.
+
+    Args:
+        weight: of every question, of mean 1, shape (questions,).
+        mean: score of every question, shape (questions,).
+        extra: questions won on top, and as many lost; may be a part of one.
+    """
     questions = len(mean)
-    centre = float(weight @ mean + 1) / (questions + 2)
-    squares = float(weight**2 @ (mean - centre) ** 2) + centre**2 + (1 - centre) ** 2
-    return questions * centre * (1 - centre) * (questions + 2) / squares
+    counted = questions + 2 * extra
+    centre = float(weight @ mean + extra) / counted
+    squares = float(weight**2 @ (mean - centre) ** 2) + extra * (centre**2 + (1 - centre) ** 2)
+    return questions * centre * (1 - centre) * counted / squares
 
 
 def _more(share: float, each: float, questions: int, level: float) -> int | None:
@@ -157,16 +169,4 @@ def _more(share: float, each: float, questions: int, level: float) -> int | None
     def settles(number: int) -> bool:
         return each * number * (2 * share - 1) ** 2 > t_reach(level, number - 1) ** 2
 
-    if settles(questions):
-        return 0
-    few, enough = questions, 2 * questions
-    while not settles(enough):
-        if enough > MOST:
-            return None
-        few, enough = enough, 2 * enough
-    while enough - few > 1:
-        middle = (few + enough) // 2
-        few, enough = (few, middle) if settles(middle) else (middle, enough)
-    more = enough - questions
-    step = int(10 ** max(0, len(str(more)) - _SIGNIFICANT))
-    return math.ceil(more / step) * step
+    return more_until(settles, questions, MOST)
