@@ -18,6 +18,9 @@ VERDICTS: tuple[Verdict, ...] = ("A", "B", "tie")
 Order = Literal["AB", "BA"]
 """Whom a judge was shown first; `BA` shows the battle with the seats' labels exchanged."""
 
+Difficulty = Literal["easy", "medium", "hard"]
+"""How hard an examiner was asked to make a question."""
+
 Outcome = Literal["ok", "truncated", "refused", "filtered", "empty", "timeout", "failed"]
 """How a call ended. `ok` and `truncated` carry text; the others do not."""
 
@@ -93,6 +96,8 @@ class Question(Record):
     """The examiner's name, `bundled` for the shipped set, or the name of a file."""
     reference: str | None = None
     """A reference answer shown to the judges, if there is one."""
+    difficulty: Difficulty | None = None
+    """How hard its examiner was asked to make it, or its file says it is; None where nobody said."""
 
 
 class Usage(Record):

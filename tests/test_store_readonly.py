@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,12 +16,12 @@ NOBODY = 65534
 
 
 @contextmanager
-def read_only(log: bytes = b"") -> Iterator[Path]:
+def read_only(log: bytes = b"", *, fill: Callable[[Path], None] = filled) -> Iterator[Path]:
     """Yield a store in a folder where this process may write nothing, root or not."""
     # The folders of the fixture belong to one user, and whoever is nobody may not even pass through them.
     folder = Path(tempfile.mkdtemp())
     path = folder / "a?b%#.db"
-    filled(path)
+    fill(path)
     if log:
         path.with_name(f"{path.name}-wal").write_bytes(log)
     for file in folder.iterdir():

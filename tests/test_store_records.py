@@ -137,11 +137,15 @@ def test_what_an_earlier_execution_played_and_this_one_did_not_can_be_dropped() 
 
 def test_rejected_texts_are_written_anew_by_every_execution() -> None:
     first = [
-        Rejected(domain="writing", text="ok then", reason="no question"),
+        Rejected(domain="writing", text="ok then", reason="no question", author="sim/x"),
         Rejected(domain="math", text="\ud800?", reason="cut off"),
         Rejected(domain="math", text="ok then", reason="no question"),
     ]
-    kept = [("writing", "ok then", "no question"), ("math", "\\ud800?", "cut off"), ("math", "ok then", "no question")]
+    kept = [
+        ("writing", "ok then", "no question", "sim/x"),
+        ("math", "\\ud800?", "cut off", None),
+        ("math", "ok then", "no question", None),
+    ]
     with Store(":memory:") as store:
         with opened(store) as run:
             run.save_rejected(first)

@@ -25,7 +25,7 @@ ExamDice = Callable[[int], Dice]
 """The dice of a batch, by its number from 0."""
 
 
-Reason = Literal["no question", "near-duplicate", "cut off", "surplus"]
+Reason = Literal["no question", "other language", "near-duplicate", "cut off", "surplus"]
 
 
 class Rejected(Record):
@@ -37,6 +37,8 @@ class Rejected(Record):
     """The text."""
     reason: Reason
     """Why it is not used."""
+    author: str | None = None
+    """The examiner's name; None in a store of an earlier version."""
 
 
 @dataclass(frozen=True, slots=True)
