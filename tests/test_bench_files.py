@@ -113,8 +113,8 @@ def test_every_mistake_of_own_items_is_listed_by_line(tmp_path: Path) -> None:
         "mine.jsonl:3: text: is the text of mine.jsonl:1 already",
         "mine.jsonl:4: anser: is unknown; there are id, text, gold, subject",
         "mine.jsonl:4: id: is missing",
-        "mine.jsonl:5: items: is not JSON: Expecting value: line 1 column 1 (char 0)",
-        "mine.jsonl:6: items: is not a JSON object",
+        "mine.jsonl:5: rows: is not JSON: Expecting value: line 1 column 1 (char 0)",
+        "mine.jsonl:6: rows: is not a JSON object",
     ]
 
 
@@ -142,11 +142,11 @@ def test_files_that_hold_nothing_or_are_none_are_refused(tmp_path: Path) -> None
     (tmp_path / "latin.csv").write_bytes(b"id,text,gold\nq1,caf\xe9?,x\n")
     (tmp_path / "notes.txt").write_text("hello", "utf-8")
     (tmp_path / "folder").mkdir()
-    assert problems(tmp_path / "empty.jsonl") == ["empty.jsonl: items: holds no items"]
-    assert problems(tmp_path / "folder") == ["folder: items: holds no items"]
-    assert problems(tmp_path / "latin.csv") == ["latin.csv:2: items: is not UTF-8; save the file as UTF-8"]
+    assert problems(tmp_path / "empty.jsonl") == ["empty.jsonl: rows: holds no items"]
+    assert problems(tmp_path / "folder") == ["folder: rows: holds no items"]
+    assert problems(tmp_path / "latin.csv") == ["latin.csv:2: rows: is not UTF-8; save the file as UTF-8"]
     assert "is no item file" in problems(tmp_path / "notes.txt")[0]
     assert "there is no such file" in problems(tmp_path / "arithmetics")[0]
     pytest.importorskip("pyarrow")
     (tmp_path / "bad.parquet").write_bytes(b"PAR1")
-    assert problems(tmp_path / "bad.parquet")[0].startswith("bad.parquet: items: cannot be read: ")
+    assert problems(tmp_path / "bad.parquet")[0].startswith("bad.parquet: rows: cannot be read: ")

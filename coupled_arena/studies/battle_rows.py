@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coupled_arena.prompts.rows import csv_rows, json_rows, parquet_rows, text_of
-from coupled_arena.studies.problems import Problems
+from coupled_arena.studies.problems import KEY, Problems
 
 ENDINGS = (".csv", ".json", ".jsonl", ".ndjson", ".parquet")
 """Endings of files that can be read."""
-
-KEY = "rows"
-"""What problems call what a file holds."""
 
 
 class Row(NamedTuple):

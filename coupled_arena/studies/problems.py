@@ -8,7 +8,7 @@ MOST_PROBLEMS = 20
 """More problems of one file than this are counted, not listed."""
 
 KEY = "rows"
-"""What the problem that counts them calls what a file holds."""
+"""What problems call what a file holds."""
 
 
 class Problems:

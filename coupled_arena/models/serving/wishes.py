@@ -41,6 +41,11 @@ NEUTRAL: Mapping[str, tuple[Any, ...]] = {
 """Fields that no served model can honour, with the values that ask for nothing; null asks for nothing everywhere."""
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+_PLAIN = {
+    "literal_error": "can hold parts of type 'text' only: leave images, sounds and files out",
+    "missing": "is missing",
+}
+"""Plainer words for what pydantic finds."""
 _UNSEEN = frozenset({"name", "type"})
 _WHERE = "request"
 
@@ -188,7 +193,7 @@ def _problems(error: ValidationError) -> list[Problem]:
         name = ".".join(map(str, places[:3] if places[:1] == ("messages",) else places[:1])) or "body"
         met = not part["type"].endswith("_type")
         if name not in found or (met and not found[name][0]):
-            found[name] = met, Problem(_WHERE, name, part["msg"])
+            found[name] = met, Problem(_WHERE, name, _PLAIN.get(part["type"], part["msg"]))
     return [problem for _, problem in found.values()]
 
 
