@@ -2,7 +2,8 @@
 
 Starts `coupled-arena serve` in a process of its own. First 200 requests come at once; then 2,000 come one after the
 other on a few connections, every second one as a stream, and the server's memory is read on the way; at last clients
-disconnect in the middle of long replies. Every request has a seed of its own, so no reply is another's.
+disconnect in the middle of long replies. Every request has a seed of its own, so no reply is another's; a few at a time
+ask the same thing, as an evaluation with repeats does.
 
     python benchmarks/serve_load.py [--model local/NAME | --simulated] [--at-once N] [--requests N] [--tokens N]
 """
@@ -29,6 +30,8 @@ KILLED = 20
 """Clients that disconnect."""
 KILLED_TOKENS = 2000
 """Tokens that those have asked for."""
+REPEATS = 8
+"""Requests that ask the same thing."""
 READINGS = 4
 """How often memory is read in the long part."""
 
@@ -69,7 +72,7 @@ def serving(model: str) -> Iterator[Server]:
 
 async def ask(session: aiohttp.ClientSession, server: Server, seed: int, tokens: int, *, stream: bool) -> bool:
     """Send one request; return whether it was answered."""
-    messages = [{"role": "user", "content": f"Write about number {seed}."}]
+    messages = [{"role": "user", "content": f"Write about number {seed // REPEATS}."}]
     body = {"model": server.model, "messages": messages, "seed": seed, "max_tokens": tokens, "stream": stream}
     async with session.post(f"{server.base}/chat/completions", json=body) as response:
         content = await response.read()
