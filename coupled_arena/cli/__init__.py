@@ -16,7 +16,7 @@ from coupled_arena.cli.benching import bench
 from coupled_arena.cli.comparing import compare
 from coupled_arena.cli.playing import demo, run
 from coupled_arena.cli.rating import rate
-from coupled_arena.cli.results import export, leaderboard, runs
+from coupled_arena.cli.results import check, export, leaderboard, runs
 from coupled_arena.cli.serving import serve
 from coupled_arena.cli.status import FAILED, INTERRUPTED, WRONG_USE
 from coupled_arena.cli.terminal import complain, out
@@ -29,7 +29,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (run, compare, demo, bench, leaderboard, runs, export, rate, serve):
+for command in (run, compare, demo, bench, leaderboard, runs, check, export, rate, serve):
     app.command()(command)
 app.add_typer(local_models.app, name="models")
 

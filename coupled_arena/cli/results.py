@@ -1,4 +1,4 @@
-"""Commands that show or copy what a store holds: leaderboard, runs, export."""
+"""Commands that show, copy or check what a store holds: leaderboard, runs, export, check."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -59,6 +59,24 @@ def export(
     else:
         for file in files:
             out(str(file))
+
+
+def check(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+    """Check a store: nothing damaged, nothing lost, every decision as its opinions make it."""
+    from coupled_arena.tournaments.store import Store
+
+    with Store(store, create=False) as opened:
+        found = opened.check()
+    if as_json:
+        out_json(found.document())
+    elif not found.findings:
+        counted = (f"{kind} {getattr(found, kind)}" for kind in ("runs", "battles", "calls", "texts"))
+        out(f"{store}: sound: {', '.join(counted)}")
+    for finding in found.findings:
+        complain(f"{store}: {finding}")
+    if found.findings:
+        complain(f"{store}: {len(found.findings)} found, and nothing changed: restore a copy, or name another file")
+        raise typer.Exit(FAILED)
 
 
 def show_result(result: "Result", *, as_json: bool, played: bool = True) -> None:

@@ -11,6 +11,8 @@ from sqlalchemy.pool import StaticPool
 
 from coupled_arena.errors import StoreError
 from coupled_arena.tournaments import schema
+from coupled_arena.tournaments.checking.file import page_problems
+from coupled_arena.tournaments.migration import migrate, overlay
 
 MEMORY = ":memory:"
 """Path of a store that lives in the process."""
@@ -68,15 +70,26 @@ def identity_of(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def prepare(connection: Connection, where: str) -> None:
+def prepare(connection: Connection, where: str, *, create: bool, reading: bool = False) -> None:
     """Make the tables of a new store, or check that an existing file is one this version can read.
 
+    A file of an earlier version becomes one of this version, whole or not at all.
+
+    Args:
+        connection: the open file.
+        where: its name, for messages.
+        create: whether an empty file may become a store.
+        reading: whether nothing may be written; then an earlier version is read as it is.
+
     Raises:
-        StoreError: the file belongs to another program or to a newer version.
+        StoreError: the file belongs to another program or to a newer version, is empty and may not become a store, or
+            is damaged and would be changed.
     """
     version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
     application = connection.exec_driver_sql("PRAGMA application_id").scalar_one()
     tables = connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
+    if not tables and not create:
+        raise StoreError(f"{where}: is empty and holds no run; restore a copy, or name another file")
     if tables and application != schema.APPLICATION:
         raise StoreError(f"{where}: is a database of another program; name another file for the store")
     if version > schema.VERSION:
@@ -86,12 +99,20 @@ def prepare(connection: Connection, where: str) -> None:
         )
     if version == schema.VERSION:
         return
+    if tables and reading:
+        overlay(connection, version)
+        return
     connection.exec_driver_sql("PRAGMA journal_mode = WAL")
     with transaction(connection):
-        # Another process may have made the tables between the look above and this lock.
-        if connection.exec_driver_sql("PRAGMA user_version").scalar_one() != schema.VERSION:
+        # Another process may have made or changed the tables between the look above and this lock.
+        version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+        if not version:
             schema.metadata.create_all(connection)
             connection.exec_driver_sql(f"PRAGMA application_id = {schema.APPLICATION}")
+        elif version < schema.VERSION:
+            require(where, page_problems(connection, indexes=False))
+            migrate(connection, version)
+        if version < schema.VERSION:
             connection.exec_driver_sql(f"PRAGMA user_version = {schema.VERSION}")
 
 
@@ -107,6 +128,17 @@ def transaction(connection: Connection) -> Iterator[None]:
             connection.exec_driver_sql("ROLLBACK")
         raise
     connection.exec_driver_sql("COMMIT")
+
+
+@contextmanager
+def snapshot(connection: Connection) -> Iterator[None]:
+    """Read everything within as it was at one moment, whatever others write."""
+    connection.exec_driver_sql("BEGIN")
+    try:
+        yield
+    finally:
+        with suppress(exc.SQLAlchemyError):
+            connection.exec_driver_sql("ROLLBACK")
 
 
 @contextmanager
@@ -136,7 +168,7 @@ def explanation(where: str, error: Exception) -> StoreError:
     if isinstance(error, exc.ResourceClosedError) or "closed database" in words:
         return StoreError(f"{where}: the store was closed; open it again")
     if isinstance(error, (*UNREADABLE, exc.NoResultFound)):
-        return StoreError(f"{where}: what it holds cannot be read ({type(error).__name__}: {words}): {_DAMAGED}")
+        return damaged(where, f"what it holds cannot be read ({type(error).__name__}: {words})")
     advice = {
         "not a database": "it is no store; name another file",
         "malformed": _DAMAGED,
@@ -149,3 +181,18 @@ def explanation(where: str, error: Exception) -> StoreError:
     }
     what = next((advice[mark] for mark in advice if mark in words), "run again; if it stays, name another file")
     return StoreError(f"{where}: {words}: {what}")
+
+
+def require(where: str, problems: Iterator[str]) -> None:
+    """Make sure that nothing is wrong with a file that is to be written, which writing would make worse.
+
+    Raises:
+        StoreError: it is damaged.
+    """
+    for problem in problems:
+        raise damaged(where, problem)
+
+
+def damaged(where: str, what: str) -> StoreError:
+    """Return that a store is damaged, and what to do."""
+    return StoreError(f"{where}: {what}: {_DAMAGED}")

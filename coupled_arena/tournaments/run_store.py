@@ -59,6 +59,7 @@ _SAVE_BATTLE = schema.insertion(schema.battles)
 _SAVE_QUESTION = schema.insertion(schema.questions)
 _SAVE_REJECTED = schema.insertion(schema.rejected)
 _REWRITTEN = {"questions": "id", "rejected": "position", "battles": "id", "ratings": "round"}
+_LISTED = "(SELECT value FROM json_each(?))"
 _RATING_COLUMNS = [column.name for column in schema.ratings.columns if column.name not in ("run", "round")]
 _SAVE_RATING = schema.insertion(schema.ratings)
 
@@ -192,7 +193,7 @@ class RunStore:
 
     def save_rejected(self, rejected: "Iterable[Rejected]") -> None:
         """Store what examiners wrote and nobody is asked, in place of what was stored before."""
-        rows = [_clean(self.id, i, text.domain, text.text, text.reason) for i, text in enumerate(rejected)]
+        rows = [_clean(self.id, i, text.domain, text.text, text.reason, text.author) for i, text in enumerate(rejected)]
         with explained(self._where), transaction(self._connection):
             self._execute("DELETE FROM rejected WHERE run = ?", (self.id,))
             self._execute_many(_SAVE_REJECTED, rows)
@@ -218,6 +219,22 @@ class RunStore:
             self._execute(_SAVE_DECISION, _clean(*schema.decision_row(run, name, battle.decision)))
         self._still_there()
         self._saved["battles"].add(name)
+
+    def copy_battles(self, run: str, ids: Iterable[str]) -> None:
+        """Store battles of another run of this store as this run's own, in place of what was stored before."""
+        names = sorted(map(storable, ids))
+        with explained(self._where), transaction(self._connection):
+            chosen = (schema.as_json(names),)
+            self._execute(f"DELETE FROM battles WHERE run = ? AND id IN {_LISTED}", (self.id, *chosen))
+            for table in (schema.battles, schema.turns, schema.opinions, schema.decisions):
+                columns = ", ".join(column.name for column in table.columns if column.name != "run")
+                self._execute(
+                    f"INSERT INTO {table.name} (run, {columns}) SELECT ?, {columns} FROM {table.name} "
+                    f"WHERE run = ? AND {'id' if table is schema.battles else 'battle'} IN {_LISTED}",
+                    (self.id, run, *chosen),
+                )
+        self._still_there()
+        self._saved["battles"].update(names)
 
     def save_ratings(self, number: int, rows: "Iterable[Row]") -> None:
         """Store the leaderboard after a round, or what it has become."""
@@ -254,6 +271,9 @@ class RunStore:
 
     def close(self) -> None:
         """Let another process write the run."""
+        # Who wrote it is nobody's business any more: stores are passed on. What cannot be written is said elsewhere.
+        with suppress(sqlite3.Error):
+            self._execute("UPDATE runs SET writer = '' WHERE id = ?", (self.id,))
         if self._lock is not None:
             self._lock.release()
 

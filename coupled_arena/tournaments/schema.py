@@ -21,8 +21,8 @@ from sqlalchemy.dialects import sqlite
 
 from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn, Usage
 
-VERSION = 1
-"""Version of the tables, kept in `PRAGMA user_version`."""
+VERSION = 2
+"""Version of the tables, kept in `PRAGMA user_version`; `migration.ADDED` says what each one added."""
 
 APPLICATION = 0x43414152
 """Mark of our files, kept in `PRAGMA application_id`."""
@@ -39,7 +39,7 @@ runs = Table(
     Column("manifest", Text, nullable=False),
     Column("caveats", Text, nullable=False),
     Column("status", Text, nullable=False),
-    Column("writer", Integer, nullable=False),
+    Column("writer", Text, nullable=False),
     Column("opened", Integer, nullable=False),
     Column("created", REAL, nullable=False),
 )
@@ -92,6 +92,7 @@ questions = Table(
     Column("text", Text, nullable=False),
     Column("author", Text, nullable=False),
     Column("reference", Text),
+    Column("difficulty", Text),
 )
 
 rejected = Table(
@@ -102,6 +103,7 @@ rejected = Table(
     Column("domain", Text, nullable=False),
     Column("text", Text, nullable=False),
     Column("reason", Text, nullable=False),
+    Column("author", Text),
 )
 
 battles = Table(
@@ -222,6 +224,7 @@ def question_row(run: str, question: Question) -> tuple[Any, ...]:
         question.text,
         question.author,
         question.reference,
+        question.difficulty,
     )
 
 
@@ -234,6 +237,7 @@ def question_of(row: Any) -> Question:
         text=row.text,
         author=row.author,
         reference=row.reference,
+        difficulty=row.difficulty,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from filelock import FileLock, Timeout
 from sqlalchemy import Engine, Table, func, select
@@ -16,6 +16,7 @@ from coupled_arena.errors import RunNotFound, StoreError, StoreLocked
 from coupled_arena.models.encoding import storable
 from coupled_arena.models.masking import published
 from coupled_arena.tournaments import schema
+from coupled_arena.tournaments.checking.file import json_problems, page_problems, table_problems
 from coupled_arena.tournaments.database import (
     MEMORY,
     decoded,
@@ -24,10 +25,16 @@ from coupled_arena.tournaments.database import (
     identity_of,
     prepare,
     reading_engine,
+    require,
+    snapshot,
     transaction,
 )
+from coupled_arena.tournaments.holder import holder_words, this_process
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.run_store import RunStore, Status
+
+if TYPE_CHECKING:
+    from coupled_arena.tournaments.checking.findings import Checked
 
 __all__ = ["RunInfo", "RunStore", "Status", "Store"]
 
@@ -81,11 +88,11 @@ class Store:
         if self.path is not None and not create and not self.path.exists():
             raise StoreError(f"{self._where}: there is no store yet; `coupled-arena run FILE.toml` makes one")
         try:
-            self._open(engine_for(self.path))
+            self._open(engine_for(self.path), create=create)
         except StoreError:
             if self.path is None or create or not _unwritable(self.path):
                 raise
-            self._open(reading_engine(self.path))
+            self._open(reading_engine(self.path), create=False, reading=True)
         # Absolute, because the working folder may be changed while a run writes.
         self._file = None if self.path is None else (self.path.absolute(), identity_of(self.path))
 
@@ -104,8 +111,9 @@ class Store:
 
         Raises:
             StoreLocked: another process, or another object of this one, is writing the run.
-            StoreError: the store cannot be written.
+            StoreError: the store cannot be written, or it is damaged, which writing would make worse.
         """
+        self._require_sound(digest)
         with explained(self._where), transaction(self._connection):
             run = self._newest(digest) or self._new_run(digest, name, definition, manifest)
         lock = self._lock(run)
@@ -115,7 +123,7 @@ class Store:
             except Timeout:
                 writer = self._connection.execute(select(schema.runs.c.writer).where(schema.runs.c.id == run)).scalar()
                 raise StoreLocked(
-                    f"{self._where}: run {run} is being written by process {writer}; wait for it, or stop it"
+                    f"{self._where}: run {run} is being written by {holder_words(writer)}; wait for it, or stop it"
                 ) from None
             except OSError as error:
                 raise StoreError(
@@ -128,7 +136,7 @@ class Store:
                 self._connection.execute(
                     schema.runs.update()
                     .where(schema.runs.c.id == run)
-                    .values(status="running", writer=os.getpid(), opened=opened + 1)
+                    .values(status="running", writer=this_process(self._clock()), opened=opened + 1)
                 )
         except BaseException:
             if lock is not None:
@@ -174,6 +182,19 @@ class Store:
             run = self._newest(digest)
         return None if run is None else RunReader(self._connection, self._where, run)
 
+    def check(self) -> "Checked":
+        """Look at everything the store holds: its pages, tables and texts, and every run by its own rules.
+
+        Decisions are made again from their opinions, and ratings from their battles. Nothing is written.
+
+        Raises:
+            StoreError: the store was closed.
+        """
+        from coupled_arena.tournaments.checking.runs import checked
+
+        with explained(self._where), snapshot(self._connection):
+            return checked(self._connection, self._where)
+
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
@@ -187,15 +208,23 @@ class Store:
     ) -> None:
         self.close()
 
-    def _open(self, engine: Engine) -> None:
+    def _open(self, engine: Engine, *, create: bool, reading: bool = False) -> None:
         self._engine = engine
         try:
             with decoded(self._where):
                 self._connection = engine.connect()
-                prepare(self._connection, self._where)
+                prepare(self._connection, self._where, create=create, reading=reading)
         except BaseException:
             engine.dispose()
             raise
+
+    def _require_sound(self, digest: str) -> None:
+        with decoded(self._where), snapshot(self._connection):
+            run = self._newest(digest)
+            require(self._where, page_problems(self._connection, indexes=False))
+            require(self._where, table_problems(self._connection))
+            if run is not None:
+                require(self._where, json_problems(self._connection, run))
 
     def _counted(self, table: Table) -> dict[str, int]:
         counted = self._connection.execute(select(table.c.run, func.count()).group_by(table.c.run))
@@ -222,7 +251,7 @@ class Store:
                 manifest=schema.as_json(published(manifest)),
                 caveats=schema.as_json([]),
                 status="running",
-                writer=os.getpid(),
+                writer="",
                 opened=0,
                 created=self._clock(),
             )

@@ -1,0 +1,117 @@
+"""A damaged store is said to be damaged in one line by every command, and no command makes it worse."""
+
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from coupled_arena.cli import main
+from coupled_arena.tournaments import schema
+from tests.store_damage import small
+
+COMMANDS = {
+    "check": ("check", "--store", "runs.db"),
+    "leaderboard": ("leaderboard", "--store", "runs.db"),
+    "run": ("run", "small.toml", "--store", "runs.db"),
+}
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a definition and a store that holds its run."""
+    folder = tmp_path_factory.mktemp("sound")
+    small(folder)
+    return folder
+
+
+def truncate(content: bytes) -> bytes:
+    return content[: len(content) * 2 // 3]
+
+
+def empty(_: bytes) -> bytes:
+    return b""
+
+
+def flip_pages(content: bytes) -> bytes:
+    """Turn over every bit of a quarter of the file, from the middle on."""
+    half, end = len(content) // 2, len(content) * 3 // 4
+    return content[:half] + bytes(byte ^ 0xFF for byte in content[half:end]) + content[end:]
+
+
+def flip_header(content: bytes) -> bytes:
+    return bytes(byte ^ 0xFF for byte in content[:100]) + content[100:]
+
+
+def sql(statement: str) -> Callable[[bytes], bytes]:
+    def damaged(content: bytes) -> bytes:
+        connection = sqlite3.connect(":memory:")
+        connection.deserialize(content[:18] + b"\1\1" + content[20:])  # as it is without a log beside it
+        connection.execute(statement)
+        connection.commit()
+        return content[:0] + connection.serialize()
+
+    damaged.__name__ = statement
+    return damaged
+
+
+DAMAGE = [
+    truncate,
+    empty,
+    flip_pages,
+    flip_header,
+    sql("UPDATE turns SET sections = 'x'"),
+    sql("UPDATE calls SET messages = 'x'"),
+    sql("UPDATE calls SET settings = 'x'"),
+    sql("DROP TABLE turns"),
+    sql("DROP TABLE ratings"),
+    sql("DROP TABLE runs"),
+    sql("ALTER TABLE calls DROP COLUMN latency"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
+def test_damage_is_said_in_one_line_and_not_made_worse(
+    sound: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    damage: Callable[[bytes], bytes],
+    command: str,
+) -> None:
+    shutil.copy(sound / "small.toml", tmp_path)
+    content = damage((sound / "runs.db").read_bytes())
+    (tmp_path / "runs.db").write_bytes(content)
+    if (damage, command) == (empty, "run"):
+        pytest.skip("an empty file is a place for a new store, and nothing can be made worse in it")
+    if command == "leaderboard" and damage.__name__ in UNREAD:
+        pytest.skip("a leaderboard reads battles, which are whole")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["coupled-arena", *COMMANDS[command]])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out) == (1, "")
+    lines = said.err.splitlines()
+    assert all(line.startswith("runs.db: ") for line in lines), lines
+    assert command == "check" or len(lines) == 1, lines
+    assert (tmp_path / "runs.db").read_bytes() == content
+
+
+UNREAD = {"UPDATE calls SET messages = 'x'", "UPDATE calls SET settings = 'x'", "DROP TABLE ratings"}
+
+
+def test_a_damaged_store_of_an_earlier_version_is_not_brought_to_this_one(
+    sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = flip_pages(sql(f"PRAGMA user_version = {schema.VERSION - 1}")((sound / "runs.db").read_bytes()))
+    (tmp_path / "runs.db").write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["coupled-arena", "leaderboard", "--store", "runs.db"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "damaged" in capsys.readouterr().err
+    assert (tmp_path / "runs.db").read_bytes() == content
