@@ -59,20 +59,28 @@ def text_of(path: Path, key: str, problems: Problems) -> str | None:
 def json_rows(path: Path, content: str, key: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield line number and fields of every line of a JSONL file that is not blank."""
     for number, line in enumerate(content.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = _DECODER.decode(line)
-        except _Twice as error:
-            problems.append(Problem(f"{path}:{number}", key, str(error)))
-            continue
-        except (ValueError, RecursionError) as error:
-            problems.append(Problem(f"{path}:{number}", key, f"is not JSON: {error}"))
-            continue
-        if isinstance(row, dict):
+        if line.strip() and (row := _object(line, f"{path}:{number}", key, problems)) is not None:
             yield number, row
-        else:
-            problems.append(Problem(f"{path}:{number}", key, "is not a JSON object"))
+
+
+def json_table(path: Path, content: str, key: str, problems: Problems) -> dict[str, Any] | None:
+    """Return the one object of a JSON file, or None where it holds something else."""
+    return _object(content, str(path), key, problems)
+
+
+def _object(text: str, where: str, key: str, problems: Problems) -> dict[str, Any] | None:
+    try:
+        found = _DECODER.decode(text)
+    except _Twice as error:
+        problems.append(Problem(where, key, str(error)))
+        return None
+    except (ValueError, RecursionError) as error:
+        problems.append(Problem(where, key, f"is not JSON: {error}"))
+        return None
+    if not isinstance(found, dict):
+        problems.append(Problem(where, key, "is not a JSON object"))
+        return None
+    return found
 
 
 def csv_rows(

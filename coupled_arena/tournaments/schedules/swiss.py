@@ -9,6 +9,7 @@ from pydantic import Field
 
 from coupled_arena.coupling import noise_key, permutation
 from coupled_arena.records import Record
+from coupled_arena.tournaments.schedules.scores import Scores
 from coupled_arena.tournaments.schedules.standings import Pairing, Standings, pairing
 
 POINT_STEPS = 1000
@@ -27,8 +28,9 @@ class Swiss(Record):
     """Name of the rule in a file."""
     rounds: int | None = Field(default=None, ge=1, le=1_000)
     """Number of rounds; None is ceil(log2(models))."""
-    scores: dict[str, float] | None = None
-    """Scores that seed the first round, by model name; models without one stand at the median."""
+    scores: Scores = None
+    """Scores that seed the first round, by model name, or a CSV, JSONL or JSON file of them; models without one stand
+    at the median."""
 
     def length(self, models: int) -> int:
         """Return the number of rounds."""
