@@ -54,6 +54,20 @@ def test_the_tables_are_shown_and_the_json_says_the_same(bench: Bench) -> None:
     assert found["pairs"][0]["coupling"] == "shared"
 
 
+@pytest.mark.parametrize("bound", ["calls", "tokens"])
+def test_a_bound_on_calls_or_tokens_stops_it(bench: Bench, bound: str) -> None:
+    done = bench(*SMALL, *MODELS, f"--budget-{bound}", "50", "--json")
+    assert isinstance(done.exception, BudgetReached)
+    found = json.loads(done.stdout)
+    assert 0 < found["calls"]["made"] < 120
+    assert f"budget.{bound}" in found["caveats"][0]
+
+
+def test_the_json_tells_the_settings_that_all_were_asked_at(bench: Bench) -> None:
+    own = ("--models", "sim/ada?skill=1", "--models", "bob=sim/bob?skill=0.9")
+    assert document(bench(*SMALL, *own, "--json"))["settings"] == [{"temperature": 0.7, "top_p": None}]
+
+
 def test_a_bench_is_listed_and_says_why_it_has_no_leaderboard(tmp_path: Path) -> None:
     found = parsed(arena(tmp_path, "bench", *SMALL, *MODELS, "--json"))
     (run,) = parsed(arena(tmp_path, "runs", "--json"))["runs"]

@@ -53,9 +53,13 @@ def test_toml_blocks_are_tournaments(page: Path) -> None:
 
 def test_every_command_of_the_documentation_exists() -> None:
     commands = get_command(app).commands  # type: ignore[attr-defined]
-    for page in PAGES:
-        for name in re.findall(r"bin/coupled-arena ([a-z]+)", page.read_text(encoding="utf-8")):
-            assert name in commands, f"{page.name}: {name}"
+    named = [
+        (page.name, name)
+        for page in PAGES
+        for name in re.findall(r"(?:^|[`/ ])coupled-arena ([a-z]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert {name for _, name in named} >= {"run", "compare", "bench", "serve"}
+    assert [(page, name) for page, name in named if name not in commands] == []
 
 
 def test_every_dial_and_setting_is_described() -> None:

@@ -10,7 +10,9 @@ from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.naming import split_name
 from coupled_arena.cli.options import (
     DEFAULT_STORE,
+    BudgetCallsOption,
     BudgetOption,
+    BudgetTokensOption,
     DryRunOption,
     JsonOption,
     RetryOption,
@@ -37,6 +39,8 @@ FLAGS = {
     "alignment": "--alignment",
     "seed": "--seed",
     "budget.usd": "--budget-usd",
+    "budget.calls": "--budget-calls",
+    "budget.tokens": "--budget-tokens",
 }
 """What the parameters of a bench are called here."""
 
@@ -70,6 +74,8 @@ def bench(
     ] = "step",
     seed: SeedOption = 0,
     budget_usd: BudgetOption = None,
+    budget_calls: BudgetCallsOption = None,
+    budget_tokens: BudgetTokensOption = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
     dry_run: DryRunOption = False,
@@ -95,7 +101,7 @@ def bench(
             coupling=coupling,
             alignment=alignment,
             seed=seed,
-            budget=Budget(usd=budget_usd),
+            budget=Budget(usd=budget_usd, calls=budget_calls, tokens=budget_tokens),
             concurrency=concurrency,
         )
         if dry_run:

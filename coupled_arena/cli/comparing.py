@@ -10,7 +10,9 @@ from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.naming import model_of
 from coupled_arena.cli.options import (
     DEFAULT_STORE,
+    BudgetCallsOption,
     BudgetOption,
+    BudgetTokensOption,
     ConcurrencyOption,
     DryRunOption,
     JsonOption,
@@ -77,12 +79,8 @@ def compare(
     language: Annotated[str, typer.Option("--language", help="Language of questions and prompts.")] = "en",
     seed: SeedOption = 0,
     budget_usd: BudgetOption = None,
-    budget_calls: Annotated[
-        int | None, typer.Option("--budget-calls", min=0, help="Stop when this many calls are made.")
-    ] = None,
-    budget_tokens: Annotated[
-        int | None, typer.Option("--budget-tokens", min=0, help="Stop when this many tokens are read and written.")
-    ] = None,
+    budget_calls: BudgetCallsOption = None,
+    budget_tokens: BudgetTokensOption = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
     dry_run: DryRunOption = False,

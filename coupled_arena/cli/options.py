@@ -25,3 +25,9 @@ YesOption = Annotated[bool, typer.Option("--yes", help="Spend without being aske
 BudgetOption = Annotated[
     float | None, typer.Option("--budget-usd", min=0, max=MOST_USD, help="Stop when this many US dollars are spent.")
 ]
+BudgetCallsOption = Annotated[
+    int | None, typer.Option("--budget-calls", min=0, help="Stop when this many calls are made.")
+]
+BudgetTokensOption = Annotated[
+    int | None, typer.Option("--budget-tokens", min=0, help="Stop when this many tokens are read and written.")
+]

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -99,6 +99,14 @@ class Plan:
         called = self.called(model, setting)
         usual = ROLE_TEMPERATURES.get(ROLE, OTHER_TEMPERATURE)
         return At(usual if called.temperature is None else called.temperature, called.top_p)
+
+    def common(self, models: Sequence[Model], setting: Setting) -> Setting:
+        """Return what several models are asked at; None where they differ, or nothing is taken off (`top_p`)."""
+        at = {self.asked_at(model, setting) for model in models}
+        temperatures, top_ps = ({one[part] for one in at} for part in (0, 1))
+        return Setting(
+            temperatures.pop() if len(temperatures) == 1 else None, top_ps.pop() if len(top_ps) == 1 else None
+        )
 
     def chat(self, model: Model, item: Item) -> tuple[Message, ...]:
         """Return what a model is sent about an item; simulated ones are told what is right."""

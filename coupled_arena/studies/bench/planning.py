@@ -46,7 +46,7 @@ def planned(
     limits: Mapping[str, Limit] | None = None,
     concurrency: int = 64,
 ) -> Plan:
-    """Return what a bench asks; the parameters are those of `bench`.
+    """Return what a bench asks; the parameters are those of `bench`, keyword by keyword those of `Rules`.
 
     Raises:
         ConfigurationError: with everything wrong.

@@ -5,13 +5,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from coupled_arena.errors import BudgetReached, RunInterrupted
-from coupled_arena.models.budget import Budget
 from coupled_arena.models.calls import Backend
 from coupled_arena.models.gateway import Gateway
-from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.local.common import strangers
 from coupled_arena.models.model import Kind, Model
 from coupled_arena.studies.bench.asking import Asking
@@ -20,6 +18,7 @@ from coupled_arena.studies.bench.planning import planned
 from coupled_arena.studies.bench.preflight import examined
 from coupled_arena.studies.bench.result import Bench
 from coupled_arena.studies.bench.rows import ModelRow, model_rows, pair_rows
+from coupled_arena.studies.bench.rules import Rules
 from coupled_arena.studies.bench.scoring import Exact
 from coupled_arena.studies.bench.task import Task
 from coupled_arena.tournaments.caveats import quoted
@@ -36,20 +35,11 @@ def bench(
     models: Sequence[Model | str] | Model | str,
     task: Task | str | Path,
     *,
-    items: int | None = None,
-    repeats: int = 10,
-    temperature: float | Sequence[float] | None = None,
-    top_p: float | Sequence[float] | None = None,
-    coupling: str = "coupled",
-    alignment: str = "step",
-    seed: int = 0,
     store: Store | Path | str | None = None,
-    budget: Budget | Mapping[str, Any] | None = None,
-    limits: Mapping[str, Limit] | None = None,
-    concurrency: int = 64,
     listeners: Sequence[Listener] = (),
     retry_failed: bool = False,
     preflight: bool = True,
+    **rules: Unpack[Rules],
 ) -> Bench:
     """Ask models about the items of a task, several times each, and say how often they are right and how they differ.
 
@@ -60,22 +50,15 @@ def bench(
     Args:
         models: models or model strings, at least one.
         task: a `Task`; a name (`arithmetic`, `yes-no`, `multiple-choice`); or a file or folder (`load_task`).
-        items: how many items are asked about, drawn by the seed; None is all of them.
-        repeats: how many independent draws of the dice every item is asked with.
-        temperature: one sampling temperature or several; None is each model's own, else 0.7.
-        top_p: the same for the probability kept; None is each model's own, else all of it.
-        coupling: `coupled`, or `independent` where each model is to roll its own dice.
-        alignment: what places a token of a local model's reply in the noise: its number (`step`), or the text it
-            follows (`context`).
-        seed: the one number all randomness is derived from.
         store: a file in which the run lives, so that it can go on and nothing is paid for twice; None keeps it in
             memory.
-        budget: what may be spent before it stops.
-        limits: what hosted models may send, by pattern of their model strings.
-        concurrency: about how many calls are in flight; never changes a result.
         listeners: told of every event.
         retry_failed: ask again what was answered without text.
         preflight: ask every hosted model once before the first call.
+        rules: the keys of `Rules`, each with a default: `items` (how many, drawn by the seed; all), `repeats` (draws
+            of the dice for each item; 10), `temperature` and `top_p` (one value or several; each model's own, else 0.7
+            and 1), `coupling` (`coupled`, or `independent`), `alignment` (`step`, or `context`), `seed` (0), `budget`,
+            `limits`, `concurrency` (64).
 
     Raises:
         ConfigurationError: it cannot be played, or a prompt or scorer of yours raised.
@@ -89,20 +72,7 @@ def bench(
         (['sim/ada', 'sim/bob'], ['shared'])
     """
     refuse_event_loop("ca.abench(...)")
-    plan = planned(
-        models,
-        task,
-        items=items,
-        repeats=repeats,
-        temperature=temperature,
-        top_p=top_p,
-        coupling=coupling,
-        alignment=alignment,
-        seed=seed,
-        budget=budget,
-        limits=limits,
-        concurrency=concurrency,
-    )
+    plan = planned(models, task, **rules)
     return play(plan, store, listeners=listeners, retry_failed=retry_failed, preflight=preflight)
 
 
@@ -114,7 +84,7 @@ async def abench(
     listeners: Sequence[Listener] = (),
     retry_failed: bool = False,
     preflight: bool = True,
-    **rules: Any,
+    **rules: Unpack[Rules],
 ) -> Bench:
     """Do what `bench` does inside an event loop, as in a notebook."""
     plan = planned(models, task, **rules)

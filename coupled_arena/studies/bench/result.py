@@ -82,6 +82,7 @@ class Bench:
         return {
             "run": self.run,
             **{key: value for key, value in self.plan.document().items() if key != "models"},
+            "settings": [self.plan.common(self.plan.models, setting)._asdict() for setting in self.plan.settings],
             "models": [_rounded(asdict(row)) for row in self.model_rows],
             "pairs": [_rounded(asdict(row)) for row in self.pair_rows],
             **spending_document(self.counts, self.spent),

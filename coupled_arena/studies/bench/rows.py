@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -168,13 +168,13 @@ def _pair(
     a, b = (_own(answers, plan, number, place) for place in (first, second))
     coupling = _coupling(plan, a.values(), b.values(), unlike=unlike)
     found = paired(_scores(plan, a), _scores(plan, b), shared=coupling == "shared", level=LEVEL)
-    settings = [plan.asked_at(plan.models[place], setting) for place in (first, second)]
+    at = plan.common([plan.models[place] for place in (first, second)], setting)
     more = _more_items(found)
     return PairRow(
         a=plan.models[first].name,
         b=plan.models[second].name,
-        temperature=_common([at.temperature for at in settings]),
-        top_p=_common([at.top_p for at in settings]),
+        temperature=at.temperature,
+        top_p=at.top_p,
         difference=found.difference,
         low=found.low,
         high=found.high,
@@ -211,10 +211,6 @@ def _weakest(answers: Iterable[Answer]) -> Sharing:
 def _identical(a: Mapping[tuple[int, int], Answer], b: Mapping[tuple[int, int], Answer]) -> float | None:
     both = [(a[place].text, b[place].text) for place in a if place in b and a[place].text and b[place].text]
     return sum(one == other for one, other in both) / len(both) if both else None
-
-
-def _common(values: Sequence[float | None]) -> float | None:
-    return values[0] if len(set(values)) == 1 else None
 
 
 def _more_items(found: Paired) -> int | None:
