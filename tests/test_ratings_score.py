@@ -116,6 +116,20 @@ def test_battles_of_one_question_count_as_one_where_they_agree_and_as_many_where
     assert naive / trials < 0.85
 
 
+def test_five_votes_of_a_panel_that_agrees_often_make_no_interval_too_wide() -> None:
+    rng, questions, trials, covered = np.random.default_rng(5), 10, 800, 0
+    question = np.repeat(np.arange(questions), 5)
+    first, second = np.zeros_like(question), np.ones_like(question)
+    weight = np.ones(len(question))
+    for chance in rng.uniform(0.5, 0.75, trials):
+        common = np.repeat(rng.random(questions) < chance, 5)
+        votes = np.where(rng.random(len(question)) < 0.7, common, rng.random(len(question)) < chance)
+        found = score_of(RatingInput(("a", "b"), first, second, votes.astype(np.float64), weight, question), "a", "b")
+        low, high = interval(found)
+        covered += low <= chance <= high
+    assert 0.94 < covered / trials < 0.975
+
+
 def test_without_ties_it_is_wilsons_interval_with_students_quantile() -> None:
     found, t = score(27, 13), t_quantile(0.975, 39)
     for end in interval(found):

@@ -6,6 +6,7 @@ may end in ties and share questions by the effective number of questions: as man
 simply won or lost, to know the mean score as well (Korn and Graubard 1998, Survey Methodology 24).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coupled_arena.errors import RatingError
-from coupled_arena.ratings.counting import more_until
+from coupled_arena.ratings.counting import more_questions
 from coupled_arena.ratings.student import t_reach
 from coupled_arena.ratings.table import RatingInput
 from coupled_arena.ratings.tally import added
@@ -25,9 +26,6 @@ FEWEST = 3
 MOST_ALIKE = 4
 """Battles on a question from which on more of them do not tell how much questions differ: a few questions that are all
 won may hide a rare one that is all lost."""
-
-MOST = 10_000_000
-"""More questions than about this are not counted out."""
 
 _ROUNDING = 1e-9
 
@@ -58,7 +56,7 @@ class Score:
     """Whether the interval excludes one half."""
     more_questions: int | None
     """About how many more questions would settle it if the score stays as it is: 0 if it is settled; None where the
-    models are level, where there is no interval, or beyond `MOST`."""
+    models are level, where there is no interval, or beyond `counting.MOST`."""
 
     @property
     def battles(self) -> int:
@@ -132,7 +130,8 @@ def _score(table: RatingInput, rows: NDArray[np.intp], a: str, b: str, first: in
         extra = 1 / min(len(result) / questions, MOST_ALIKE)
         effective = _effective(weight * questions / weight.sum(), mean, extra)
         low, high = wilson(share, effective, t_reach(level, questions - 1))
-        more = _more(share, effective / questions, questions, level)
+        lead = abs(2 * share - 1) * math.sqrt(effective / questions)
+        more = None if abs(share - 0.5) < _ROUNDING else more_questions(lead, questions, level)
     return Score(a, b, wins, losses, ties, questions, share, low, high, settled=more == 0, more_questions=more)
 
 
@@ -159,14 +158,3 @@ def _effective(weight: NDArray[np.float64], mean: NDArray[np.float64], extra: fl
     centre = float(weight @ mean + extra) / counted
     squares = float(weight**2 @ (mean - centre) ** 2) + extra * (centre**2 + (1 - centre) ** 2)
     return questions * centre * (1 - centre) * counted / squares
-
-
-def _more(share: float, each: float, questions: int, level: float) -> int | None:
-    """Return about how many more questions settle it, each worth so many effective ones; rounded up to two digits."""
-    if abs(share - 0.5) < _ROUNDING:
-        return None
-
-    def settles(number: int) -> bool:
-        return each * number * (2 * share - 1) ** 2 > t_reach(level, number - 1) ** 2
-
-    return more_until(settles, questions, MOST)

@@ -4,12 +4,10 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from coupled_arena.ratings.student import MANY, t_reach
+from coupled_arena.ratings.counting import more_questions
 
 _FINEST = 0.5
 """Two models fewer points than this apart, which would be shown as 0, are level."""
-
-_ROUNDS = 4
 
 
 class Difference(NamedTuple):
@@ -91,14 +89,9 @@ def is_level(difference: float | None) -> bool:
 
 def more_clusters(found: Difference, clusters: int, level: float) -> int | None:
     """Return about how many more clusters would keep the interval of this difference off 0; None for a dead heat."""
-    if found.difference is None or is_level(found.difference):
+    if found.difference is None or not found.se or is_level(found.difference):
         return None
-    ratio = (found.se or 0.0) / abs(found.difference)
-    # More clusters need a smaller quantile as well, so the two are found together; a few rounds settle it.
-    needed = float(MANY)
-    for _ in range(_ROUNDS):
-        needed = clusters * (ratio * t_reach(level, math.ceil(needed))) ** 2
-    return max(1, math.ceil(needed) - clusters)
+    return more_questions(abs(found.difference) / found.se / math.sqrt(clusters), clusters, level)
 
 
 def _end(points: float) -> str:
