@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coupled_arena.prompts import bundled_questions, load_prompts
-from coupled_arena.prompts.languages import Leak, leak
+from coupled_arena.prompts.languages import leak
 
 CODE = """Explain what this prints.
 ```python
@@ -105,4 +105,4 @@ def test_a_long_text_without_a_leak_costs_little() -> None:
 @given(st.text(max_size=200), st.sampled_from(["en", "de", "fr", "zh", "ja", "xx"]))
 def test_whatever_the_text_the_share_is_a_share(text: str, language: str) -> None:
     found = leak(text, language)
-    assert found is None or (isinstance(found, Leak) and 0 < found.share <= 1)
+    assert found is None or 0 < found.share <= 1

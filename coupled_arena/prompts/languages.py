@@ -59,7 +59,10 @@ _WORD = re.compile(
 )
 _LATIN = re.compile(f"[{_SCRIPTS['latin']}]+")
 _HAN = re.compile(f"[{_SCRIPTS['han']}]")
-_OTHER = re.compile(f"[{''.join(letters for script, letters in _SCRIPTS.items() if script != 'latin')}]")
+_STRANGE = {
+    language: re.compile(f"[{''.join(letters for script, letters in _SCRIPTS.items() if script not in own)}]")
+    for language, own in _OWN.items()
+}
 _LEFT_OUT = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]*\$|\\\(.*?\\\)|\\\[.*?\\\]|https?://\S+"
     r"|\"[^\"\n]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|《[^》]*》",
@@ -119,9 +122,7 @@ def leak(text: str, language: str) -> Leak | None:
 
 def _suspicious(text: str, own: str) -> bool:
     """Return quickly whether a text can hold a foreign sentence at all."""
-    if "latin" not in _OWN[own]:
-        return _LATIN.search(text) is not None or own != "zh"
-    if not text.isascii() and _OTHER.search(text):
+    if _STRANGE[own].search(text):
         return True
     said = {word.lower() for word in _LATIN.findall(text)}
     return any(len(said & small) >= _FEWEST for language, small in _SMALL.items() if language != own)
