@@ -85,9 +85,7 @@ def power(
     def enough(questions: int, gap: float) -> bool:
         distance, level_spread, gap_spread = _distance(gap, ties) if measured is None else (gap, measured, measured)
         degrees = min(questions - 1, MANY)
-        reach = t_quantile((1 + level) / 2, degrees) * level_spread
-        # The median of Student's distribution is 0, which the search for quantiles only comes near to.
-        reach += t_quantile(power, degrees) * gap_spread if power > 0.5 else 0.0
+        reach = t_quantile((1 + level) / 2, degrees) * level_spread + t_quantile(power, degrees) * gap_spread
         return questions * distance**2 >= reach**2 * (1 - saved)
 
     if gap is None:

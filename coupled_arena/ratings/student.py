@@ -29,16 +29,13 @@ def t_quantile(probability: float, degrees: int) -> float:
     """
     if not 0.5 <= probability < 1:
         raise RatingError(f"a quantile is asked for a probability in [0.5, 1), not {probability}: a level is a share")
-    tail = 1 - probability
-    low, high = 0.0, 1.0
-    while _upper_tail(high, degrees) > tail:
-        low, high = high, 2 * high
-    while high - low > _PRECISION * high:
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if _upper_tail(middle, degrees) > tail else (low, middle)
-    return (low + high) / 2
+    tail, found = 1 - probability, 0.0
+    # The upper tail is convex, so that Newton's steps from 0 come nearer from one side and never pass the quantile.
+    while True:
+        step = (_upper_tail(found, degrees) - tail) / _density(found, degrees)
+        found += step
+        if not step > _PRECISION * found:
+            return found
 
 
 def t_reach(level: float, degrees: int) -> float:
@@ -53,6 +50,11 @@ def t_reach(level: float, degrees: int) -> float:
         2.2281
     """
     return t_quantile((1 + level) / 2, min(degrees, MANY))
+
+
+def _density(t: float, degrees: int) -> float:
+    front = math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2) - math.log(degrees * math.pi) / 2
+    return math.exp(front - (degrees + 1) / 2 * math.log1p(t * t / degrees))
 
 
 def _upper_tail(t: float, degrees: int) -> float:
