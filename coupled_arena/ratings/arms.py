@@ -1,6 +1,6 @@
 """Whether two arms of a run rank models differently: the same questions, asked with shared dice and without."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -110,10 +110,7 @@ def compare_arms(
         raise RatingError(f"two arms are compared, and {first!r} is one; name another one")
     own = [battle for battle in battles if battle.arm in (first, second)]
     names = sorted({*models, *(battle.a for battle in own), *(battle.b for battle in own)})
-    apart = [
-        battle.model_copy(update={side: _in(battle.arm, getattr(battle, side)) for side in "ab"}) for battle in own
-    ]
-    table = RatingInput.from_battles(apart, models=[_in(arm, name) for arm in (first, second) for name in names])
+    table = joined(own, (first, second), names)
     ratings = rate(table, prior=prior)
     place = {name: index for index, name in enumerate(ratings.names)}
     pairs = list(combinations(names, 2))
@@ -121,7 +118,7 @@ def compare_arms(
     degrees = table.clusters - 1 if table.clusters > len(ratings.names) else None
     changes = []
     for a, b in pairs:
-        places = [place[_in(arm, name)] for arm in (second, first) for name in (a, b)]
+        places = [place[in_arm(arm, name)] for arm in (second, first) for name in (a, b)]
         contrast = np.array([1.0, -1.0, -1.0, 1.0])
         strengths = np.array([ratings.within[index] for index in places])
         change = float(contrast @ strengths)
@@ -133,6 +130,16 @@ def compare_arms(
     return Arms(first, second, tuple(changes), level)
 
 
-def _in(arm: str, model: str) -> str:
+def joined(battles: Iterable[Battle], arms: tuple[str, str], models: Sequence[str]) -> RatingInput:
+    """Return the battles of two arms as one table, in which a model of one arm and of the other are two."""
+    apart = [
+        battle.model_copy(update={side: in_arm(battle.arm, getattr(battle, side)) for side in "ab"})
+        for battle in battles
+    ]
+    return RatingInput.from_battles(apart, models=[in_arm(arm, name) for arm in arms for name in models])
+
+
+def in_arm(arm: str, model: str) -> str:
+    """Return what a model of an arm is called in their common table."""
     # No name holds a line break.
     return f"{arm}\n{model}"

@@ -19,11 +19,13 @@ from coupled_arena.protocols import Observer
 from coupled_arena.tournaments.caveats import caveats
 from coupled_arena.tournaments.database import MEMORY
 from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.derived import Derived, JudgedAnew
 from coupled_arena.tournaments.events import CallAnswered, CallWaits, Event, Listener, RunOpened
 from coupled_arena.tournaments.extent import battles_of
 from coupled_arena.tournaments.preflight.clearance import cleared
-from coupled_arena.tournaments.questions import gather
+from coupled_arena.tournaments.questions import questions_of
 from coupled_arena.tournaments.reader import RunReader
+from coupled_arena.tournaments.rejudger import Rejudger
 from coupled_arena.tournaments.result import Result
 from coupled_arena.tournaments.run_store import RunStore
 from coupled_arena.tournaments.runner import Runner
@@ -76,9 +78,7 @@ async def play(
         tell = telling(listeners, gateway)
         probing = preflight and "hosted" not in (backends or {})
         await cleared(tournament, gateway, store, probing=probing, retry_failed=retry_failed, where=where)
-        prompts = load_prompts(tournament.prompt_set).with_actions(
-            *sorted({seat.tag for seat in tournament.roles.values()})
-        )
+        prompts = load_prompts(tournament.prompt_set).with_actions(*tournament.own_actions)
         with opened(store) as (written, read):
             digest = digest_of(tournament)
             with written.open_run(digest, tournament.name, tournament.document(), manifest(tournament, prompts)) as run:
@@ -112,11 +112,16 @@ async def _played(
     battles, _ = battles_of(tournament)
     tell(RunOpened(run.id, battles))
     seating = Seating(tournament, gateway, prompts)
-    asked = await gather(tournament, seating, prompts)
+    asked = await questions_of(tournament, seating, prompts)
     for question in asked.questions:
         run.save_question(question)
     run.save_rejected(asked.rejected)
-    runner = Runner(tournament, seating, prompts, asked.questions, [tell], observers, keeper=run, strangers=apart)
+    runner = (Rejudger if isinstance(tournament, JudgedAnew) else Runner)(
+        tournament, seating, prompts, asked.shown, [tell], observers, keeper=run, strangers=apart
+    )
+    if isinstance(tournament, Derived):
+        run.copy_battles(tournament.base.run, [battle.id for battle in tournament.carried])
+        runner.earlier = tournament.carried
     played = await runner.play()
     run.drop_unsaved()
     known = (*asked.caveats, *caveats(tournament, seating.author_of, played.battles, apart))
@@ -137,7 +142,7 @@ async def _played(
 def _strangers(tournament: Tournament) -> frozenset[frozenset[str]]:
     """Return the pairs of models that have no token in common."""
     # What reads model files is imported where there are any.
-    if sum(model.kind == "local" for model in tournament.models) < 2:
+    if not tournament.asks("models") or sum(model.kind == "local" for model in tournament.models) < 2:
         return frozenset()
     from coupled_arena.models.local.common import strangers
 
@@ -149,7 +154,8 @@ def _stopped(tournament: Tournament, gateway: Gateway, run: RunStore, source: "S
     """Say what a run came to that stopped at its budget, and what is missing."""
     kept = Result.of(run.reader, source=source)
     most, _ = battles_of(tournament)
-    missing = f"{len(kept.battles)} of at most {most} battles were played when budget.{gateway.stopped}"
+    copied = len(tournament.carried) if isinstance(tournament, Derived) else 0
+    missing = f"{len(kept.battles) - copied} of at most {most} battles were played when budget.{gateway.stopped}"
     run.finish("interrupted", [missing])
     return replace(kept, tournament=tournament, counts=gateway.counts, spent=gateway.spent, caveats=(missing,))
 
@@ -195,8 +201,9 @@ def opened(store: Store | Path | str | None) -> Iterator[tuple[Store, Store | Pa
 
 
 def manifest(tournament: Tournament, prompts: PromptSet) -> dict[str, Any]:
-    """Return what else a reader needs to repeat a run: versions, prompts and their digest, the seed."""
+    """Return what else a reader needs to repeat a run: its base if it has one, versions, prompts, the seed."""
     return {
+        **({"base": tournament.origin} if isinstance(tournament, Derived) else {}),
         "versions": versions(),
         "prompts": {"name": prompts.name, "digest": prompts.digest, "templates": dict(prompts.templates)},
         "seed": tournament.seed,

@@ -15,6 +15,7 @@ from coupled_arena.protocols.reference import ReferenceAgenda
 from coupled_arena.records import Question
 from coupled_arena.tournaments.conversations import hold, together
 from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.derived import Derived, WithNewcomer
 from coupled_arena.tournaments.panels import AuthorOf
 from coupled_arena.tournaments.seating import Seating
 
@@ -32,6 +33,13 @@ class QuestionSet:
     """What examiners wrote and is not used."""
     caveats: tuple[str, ...] = ()
     """What a reader of the leaderboard must know about them."""
+    unread: frozenset[str] = frozenset()
+    """Ids of the questions whose reference answers no judge is shown."""
+
+    @property
+    def shown(self) -> tuple[Question, ...]:
+        """The questions as battles are fought over them."""
+        return tuple(q.model_copy(update={"reference": None}) if q.id in self.unread else q for q in self.questions)
 
 
 def given_questions(tournament: Tournament) -> tuple[Question, ...]:
@@ -56,6 +64,12 @@ def known_questions(tournament: Tournament) -> tuple[Question, ...] | None:
     return tuple(q for domain in tournament.domains for q in bundled_questions(tournament.language, domain)[:most])
 
 
+def domains_of(tournament: Tournament) -> tuple[str, ...]:
+    """Return the domains that are asked about, in order."""
+    known = known_questions(tournament)
+    return tournament.domains if known is None else tuple(dict.fromkeys(question.domain for question in known))
+
+
 def chosen(tournament: Tournament, given: Sequence[Question]) -> tuple[Question, ...]:
     """Return which of one's own questions are asked, by domain.
 
@@ -66,6 +80,26 @@ def chosen(tournament: Tournament, given: Sequence[Question]) -> tuple[Question,
     domains = tournament.domains if "domains" in tournament.model_fields_set else tuple(own)
     most = tournament.questions_per_domain if "questions_per_domain" in tournament.model_fields_set else None
     return tuple(question for domain in domains for question in [q for q in given if q.domain == domain][:most])
+
+
+async def questions_of(tournament: Tournament, seating: Seating, prompts: PromptSet) -> QuestionSet:
+    """Return the questions of a run: those of the run it is derived from, or gathered anew."""
+    if isinstance(tournament, WithNewcomer):
+        return _of_base(tournament, seating, prompts)
+    if isinstance(tournament, Derived):
+        return QuestionSet(tournament.base.questions)
+    return await gather(tournament, seating, prompts)
+
+
+def _of_base(tournament: WithNewcomer, seating: Seating, prompts: PromptSet) -> QuestionSet:
+    """Return a finished run's questions; a newcomer that answered them for the judges is judged without its answers."""
+    questions = tournament.base.questions
+    before, _ = reference_writer(tournament.base.tournament, seating.author_of)
+    if before is None or reference_writer(tournament, seating.author_of)[0] is not None:
+        return QuestionSet(questions)
+    unread = frozenset(q.id for q in questions if q.reference and prompts.domain(q.domain).needs_reference)
+    caveat = f"{tournament.newcomer.name} writes reference answers: its own battles are judged without them"
+    return QuestionSet(questions, caveats=(caveat,) if unread else (), unread=unread)
 
 
 async def gather(tournament: Tournament, seating: Seating, prompts: PromptSet) -> QuestionSet:

@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from coupled_arena.errors import RunNotFound
 from coupled_arena.models.calls import Counts, Spent
 from coupled_arena.ratings import RatingInput, Ratings, rate
 from coupled_arena.ratings.arms import Arms, compare_arms
@@ -16,6 +15,7 @@ from coupled_arena.records import SHARING_ORDER, Battle, Question
 from coupled_arena.tournaments.columns import FRAMES, FrameName
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.reader import RunReader
+from coupled_arena.tournaments.stored import definition_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,12 +100,7 @@ class Result:
         Raises:
             RunNotFound: the run is no tournament but a bench.
         """
-        if "task" in run.definition:
-            raise RunNotFound(
-                f"{run.where}: run {run.id} is a bench, which has no battles; to see it, bench the same again: every "
-                "answer is in the store. `coupled-arena runs` lists the others"
-            )
-        tournament = Tournament.stored(run.definition)
+        tournament = definition_of(run)
         battles = run.load_battles()
         return cls(
             run=run.id,
@@ -174,9 +169,7 @@ class Result:
         settled, arms = self.ratings.settled(), self.arms
         return {
             "run": self.run,
-            "leaderboard": [
-                {column: _rounded(getattr(row, column)) for column in LEADERBOARD_COLUMNS} for row in self.rows
-            ],
+            "leaderboard": [row_document(row) for row in self.rows],
             "settled": [settled_document(pair) for pair in settled],
             "battles": self.counted(),
             **spending_document(self.counts, self.spent),
@@ -234,10 +227,10 @@ def _arms_document(arms: Arms) -> dict[str, Any]:
             {
                 "a": change.a,
                 "b": change.b,
-                arms.first: _rounded(change.first),
-                arms.second: _rounded(change.second),
-                "low": _rounded(change.low),
-                "high": _rounded(change.high),
+                arms.first: rounded(change.first),
+                arms.second: rounded(change.second),
+                "low": rounded(change.low),
+                "high": rounded(change.high),
                 "resolved": change.resolved,
             }
             for change in arms.changes
@@ -245,14 +238,19 @@ def _arms_document(arms: Arms) -> dict[str, Any]:
     }
 
 
+def row_document(row: Row) -> dict[str, Any]:
+    """Return a line of a leaderboard as plain data."""
+    return {column: rounded(getattr(row, column)) for column in LEADERBOARD_COLUMNS}
+
+
 def settled_document(pair: Settled) -> dict[str, Any]:
     """Return whether two neighbours in a ranking are settled, as plain data."""
     return {
         "a": pair.a,
         "b": pair.b,
-        "difference": _rounded(pair.difference),
-        "low": _rounded(pair.low),
-        "high": _rounded(pair.high),
+        "difference": rounded(pair.difference),
+        "low": rounded(pair.low),
+        "high": rounded(pair.high),
         "resolved": pair.resolved,
         "more_questions": pair.more_questions,
     }
@@ -270,7 +268,8 @@ def spending_document(counts: Counts, spent: Spent) -> dict[str, Any]:
     }
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any) -> Any:
+    """Return a number to the decimals of documents, and anything else as it is."""
     # The last digits of a sum depend on the order of its terms, and a stored run is read in another order.
     return round(value, DIGITS) if isinstance(value, float) else value
 

@@ -227,7 +227,7 @@ class RunStore:
             chosen = (schema.as_json(names),)
             self._execute(f"DELETE FROM battles WHERE run = ? AND id IN {_LISTED}", (self.id, *chosen))
             for table in (schema.battles, schema.turns, schema.opinions, schema.decisions):
-                columns = ", ".join(column.name for column in table.columns if column.name != "run")
+                columns = ", ".join(f'"{column.name}"' for column in table.columns if column.name != "run")
                 self._execute(
                     f"INSERT INTO {table.name} (run, {columns}) SELECT ?, {columns} FROM {table.name} "
                     f"WHERE run = ? AND {'id' if table is schema.battles else 'battle'} IN {_LISTED}",

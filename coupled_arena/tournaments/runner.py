@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -95,6 +95,8 @@ class Runner:
         battles = list(self.earlier)
         rounds = rounds_of(battles)
         ratings = rated(self.tournament, battles) if battles else None
+        if ratings is not None:
+            self._save(len(rounds), ratings, battles)
         while True:
             standings = self._standings(rounds, battles, ratings)
             pairings = tuple(self.tournament.schedule.next_round(standings))
@@ -104,9 +106,12 @@ class Runner:
             battles += await self._round(len(rounds) + 1, pairings, standings, battles)
             rounds.append(pairings)
             ratings = rated(self.tournament, battles)
-            if self.keeper is not None:
-                self.keeper.save_ratings(len(rounds), rows_of(ratings, leading(self.tournament, battles)))
+            self._save(len(rounds), ratings, battles)
         return Played(tuple(battles), ratings if ratings is not None else rated(self.tournament, battles))
+
+    def _save(self, number: int, ratings: Ratings, battles: Sequence[Battle]) -> None:
+        if self.keeper is not None:
+            self.keeper.save_ratings(number, rows_of(ratings, leading(self.tournament, battles)))
 
     def _standings(
         self, rounds: Sequence[tuple[Pairing, ...]], battles: Sequence[Battle], ratings: Ratings | None
@@ -134,9 +139,10 @@ class Runner:
         for a, b, most in pairings:
             if b is None:
                 continue
-            committee = panel(
-                self.tournament, (self.models[a], self.models[b]), self.seating.author_of, standings.ratings
-            )
+            committees = {
+                domain: self._committee(a, b, domain, standings.ratings)
+                for domain in dict.fromkeys(question.domain for question in self.questions)
+            }
             match = fixtures(
                 (a, b),
                 self.questions,
@@ -147,8 +153,15 @@ class Runner:
                 seed=self.tournament.seed,
                 most=most,
             )
-            jobs += [(replace(fixture, arm=arm), committee) for arm in self.tournament.arms for fixture in match]
+            jobs += [
+                (replace(fixture, arm=arm), committees[fixture.question.domain])
+                for arm in self.tournament.arms
+                for fixture in match
+            ]
         return await together(self._job(fixture, committee) for fixture, committee in jobs)
+
+    def _committee(self, a: str, b: str, domain: str, ratings: Mapping[str, float] | None) -> tuple[Model, ...]:
+        return panel(self.tournament, domain, (self.models[a], self.models[b]), self.seating.author_of, ratings)
 
     async def _job(self, fixture: Fixture, committee: Sequence[Model]) -> Battle:
         async with self.slots:
@@ -157,6 +170,10 @@ class Runner:
             except ConversationError as error:
                 logger.exception("battle %s is void", fixture.id)
                 battle = self._record(fixture, (), (), Decision(status="void", reason=str(error)))
+        return self._ended(battle)
+
+    def _ended(self, battle: Battle) -> Battle:
+        """Keep a battle, and then tell of it."""
         if self.keeper is not None:
             self.keeper.save_battle(battle)
         self._tell(BattleEnded(battle))
@@ -182,10 +199,11 @@ class Runner:
         transcript = await hold(agenda, seats, conversation=fixture.id, observers=self.observers)
         if transcript.status is not None:
             return self._record(fixture, transcript.turns, (), early_decision(transcript))
-        opinions = await self._judge(fixture, transcript, committee)
+        case = Case(fixture.question, transcript.turns, rules.script)
+        opinions = await self._judge(fixture, case, committee)
         return self._record(fixture, transcript.turns, opinions, self._decide(opinions, committee))
 
-    async def _judge(self, fixture: Fixture, transcript: Transcript, committee: Sequence[Model]) -> tuple[Opinion, ...]:
+    async def _judge(self, fixture: Fixture, case: Case, committee: Sequence[Model]) -> tuple[Opinion, ...]:
         rules = self.tournament.committee
 
         def dice(judge: str, stage: int, order: Order) -> Dice:
@@ -193,7 +211,7 @@ class Runner:
 
         seats = judge_seats([judge.name for judge in committee], rules.presented)
         agenda = CommitteeAgenda(
-            Case(fixture.question, transcript.turns, self.tournament.battle.script),
+            case,
             seats,
             self.prompts,
             dice,

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from coupled_arena.errors import ConfigurationError
+from coupled_arena.errors import ConfigurationError, RunNotFound
 from coupled_arena.models.calls import Spent
 from coupled_arena.prompts import load_prompts
 from coupled_arena.tournaments.definition import Tournament
@@ -35,6 +35,20 @@ def digest_of(tournament: Tournament) -> str:
     if isinstance(tournament.questions, Path):
         files.append(hashlib.blake2b(tournament.questions.read_bytes(), digest_size=16).hexdigest())
     return tournament.digest(load_prompts(tournament.prompt_set).digest, *files)
+
+
+def definition_of(run: RunReader) -> Tournament:
+    """Return the definition of a stored run, without what a store cannot give back.
+
+    Raises:
+        RunNotFound: the run is no tournament but a bench.
+    """
+    if "task" in run.definition:
+        raise RunNotFound(
+            f"{run.where}: run {run.id} is a bench, which has no battles; to see it, bench the same again: every "
+            "answer is in the store. `coupled-arena runs` lists the others"
+        )
+    return Tournament.stored(run.definition)
 
 
 def begun(tournament: Tournament, store: Store | Path | str | None) -> Begun | None:

@@ -12,7 +12,9 @@ from coupled_arena.protocols.examination import MOST_BATCHES, TOKENS_PER_QUESTIO
 from coupled_arena.protocols.reference import REFERENCE_WORDS
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Section
-from coupled_arena.tournaments.extent import battles_over
+from coupled_arena.tournaments.derived import JudgedAnew
+from coupled_arena.tournaments.extent import battles_by_domain, battles_over
+from coupled_arena.tournaments.panels import panels_in
 from coupled_arena.tournaments.preflight.loads import Ask, Duty, Load, added, load_of, repeated
 from coupled_arena.tournaments.questions import known_questions, reference_writer
 from coupled_arena.tournaments.runner import JUDGE_WORDS
@@ -229,16 +231,26 @@ class _Asks:
         return repeated(added([repeated(more, each - each // 2), repeated(less, each // 2)]), matches)
 
     def _committees(self) -> Iterator[Duty]:
-        """Yield every judge's duty."""
-        judges = self.tournament.judging_models
-        seats = min(len(judges), self.tournament.judges) if isinstance(self.tournament.judges, int) else len(judges)
+        """Yield every judge's duty in every panel it sits in."""
         debaters = {model.name for model in self.tournament.models}
-        opinion = max(self._opinion(judge) for judge in judges)
-        for judge in judges:
-            # Nobody judges a battle of its own, and in an even field nobody has a bye.
-            plays = judge.name in debaters and len(debaters) % 2 == 0
-            asks = self._judging(judge, seats - 1, opinion) * len(self.tournament.committee.presented)
-            yield self._duty("judges", "judge", judge, asks, self.battles - (self.own if plays else 0))
+        extent = battles_by_domain(self.tournament, self.known)
+        for key, domains in panels_in(self.tournament, extent).items():
+            listed = self.tournament.judges_in(domains[0])
+            judges = self.tournament.models if isinstance(listed, int) else listed
+            seats = min(len(judges), listed) if isinstance(listed, int) else len(judges)
+            battles, own = (sum(extent[domain][part] for domain in domains) for part in range(2))
+            opinion = max(self._opinion(judge) for judge in judges)
+            for judge in judges:
+                # Nobody judges a battle of its own, but only some schedules let everybody play as often as the busiest.
+                plays = judge.name in debaters and self._all_play_alike
+                asks = self._judging(judge, seats - 1, opinion) * len(self.tournament.committee.presented)
+                yield self._duty(key, "judge", judge, asks, battles - (own if plays else 0))
+
+    @property
+    def _all_play_alike(self) -> bool:
+        """Whether it is sure that all models play as many matches as the one that plays most."""
+        rule = self.tournament.schedule
+        return isinstance(rule, RoundRobin) or (isinstance(rule, Swiss) and len(self.tournament.models) % 2 == 0)
 
     def _opinion(self, judge: Model) -> int:
         """Return the most tokens of a judge's reply."""
@@ -268,10 +280,12 @@ class _Asks:
 
     def _case(self) -> int:
         """Return the tokens of a battle as the judges read it."""
-        rounds = {step.round for step in self.steps}
+        openings = isinstance(self.tournament, JudgedAnew) and self.tournament.openings
+        steps = self.tournament.battle.script.openings if openings else range(1, len(self.steps) + 1)
+        rounds = {self.steps[number - 1].round for number in steps}
         transcript = token_bound(envelope("transcript", *(envelope("round", "", number=number) for number in rounds)))
         reference = 0
         if self.reference:
             reference = self._frame("judge.reference", reference=envelope("reference", "")) + self.reference
         frame = self._frame("judge.opinion", question="", reference="", transcript="")
-        return frame + self.question + reference + transcript + sum(self.shown.values())
+        return frame + self.question + reference + transcript + sum(self.shown[number] for number in steps)
