@@ -8,7 +8,7 @@ straying.
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 WHOLE = 0.8
@@ -54,10 +54,7 @@ _SMALL: Mapping[str, frozenset[str]] = {
 }
 # An ideograph is about half a word, and single letters of other alphabets are the names of numbers.
 _LENGTHS = {"latin": "+", "han": "{1,2}", "kana": "{1,2}"}
-_WORD = re.compile(
-    "|".join(f"(?P<{script}>[{letters}]{_LENGTHS.get(script, '{2,}')})" for script, letters in _SCRIPTS.items())
-)
-_LATIN = re.compile(f"[{_SCRIPTS['latin']}]+")
+_WORDS = {script: re.compile(f"[{letters}]{_LENGTHS.get(script, '{2,}')}") for script, letters in _SCRIPTS.items()}
 _HAN = re.compile(f"[{_SCRIPTS['han']}]")
 _STRANGE = {
     language: re.compile(f"[{''.join(letters for script, letters in _SCRIPTS.items() if script not in own)}]")
@@ -107,38 +104,40 @@ def leak(text: str, language: str) -> Leak | None:
     if own not in _OWN or not _suspicious(text, own):
         return None
     rest = _LEFT_OUT.sub(" ", text)
-    if found := _foreign(rest, own, whole=True):
+    scripts = [script for script, pattern in _WORDS.items() if pattern.search(rest)]
+    if found := _foreign(rest, _said(rest, scripts), own, whole=True):
         return Leak(found, 1.0)
     words, strayed = 0, Counter[str]()
     for sentence in _SENTENCE.split(rest):
-        size = sum(1 for _ in _WORD.finditer(sentence))
+        said = _said(sentence, scripts)
+        size = sum(map(len, said.values()))
         words += size
-        if found := _foreign(sentence, own, whole=False):
+        if found := _foreign(sentence, said, own, whole=False):
             strayed[found] += size
     if not strayed:
         return None
     return Leak(min(strayed, key=lambda name: (-strayed[name], name)), strayed.total() / words)
 
 
+def _said(passage: str, scripts: Iterable[str]) -> dict[str, list[str]]:
+    """Return the words of a passage by their script."""
+    return {script: _WORDS[script].findall(passage) for script in scripts}
+
+
 def _suspicious(text: str, own: str) -> bool:
     """Return quickly whether a text can hold a foreign sentence at all."""
     if _STRANGE[own].search(text):
         return True
-    said = {word.lower() for word in _LATIN.findall(text)}
+    said = {word.lower() for word in _WORDS["latin"].findall(text)}
     return any(len(said & small) >= _FEWEST for language, small in _SMALL.items() if language != own)
 
 
-def _foreign(passage: str, own: str, *, whole: bool) -> str:
+def _foreign(passage: str, said: Mapping[str, list[str]], own: str, *, whole: bool) -> str:
     """Return the other language that a passage is in, or nothing.
 
     A text as a whole must have hardly any word of its own language, and one without any needs less evidence.
     """
-    scripts, latin = Counter[str](), set[str]()
-    for match in _WORD.finditer(passage):
-        script = str(match.lastgroup)
-        scripts[script] += 1
-        if script == "latin":
-            latin.add(match[0].lower())
+    scripts = Counter({script: len(words) for script, words in said.items()})
     words = scripts.total()
     if words < _FEWEST:
         return ""
@@ -151,6 +150,7 @@ def _foreign(passage: str, own: str, *, whole: bool) -> str:
         return _of_script(passage, strange, whole=whole)
     if len(_CODE.findall(passage)) >= _MARKS_OF_CODE:
         return ""
+    latin = {word.lower() for word in said.get("latin", ())}
     hits = {language: len(latin & small) for language, small in _SMALL.items()}
     other = min((name for name in hits if name != own), key=lambda name: (-hits[name], name))
     if "latin" in _OWN[own]:
