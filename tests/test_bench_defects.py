@@ -57,7 +57,7 @@ def test_values_of_parquet_are_texts_and_numbers_or_named(tmp_path: Path) -> Non
     assert "mine.parquet:1: gold: must be a text or a number, not nan" in said(gold=[float("nan")])
     broken = pyarrow.py_buffer(b"\0\0\0\0\2\0\0\0"), pyarrow.py_buffer(b"\xff\xfe")
     no_text = pyarrow.Array.from_buffers(pyarrow.string(), 1, [None, *broken])
-    assert "mine.parquet: items: cannot be read: " in said(gold=no_text)
+    assert "mine.parquet: rows: cannot be read: " in said(gold=no_text)
     options = {"question": ["Which?"], "choices": [[b"a", b"b", b"c", b"d"]], "answer": [1]}
     assert "choices: needs four options" in said(**options)
     twice = pyarrow.Table.from_arrays([pyarrow.array(["a"])] * 4, names=["id", "text", "gold", "gold"])
@@ -70,14 +70,14 @@ def test_values_of_parquet_are_texts_and_numbers_or_named(tmp_path: Path) -> Non
     [("mine.csv", "id,text,gold,gold\na,Why?,1,2\n"), ("mine.jsonl", '{"id": "a", "text": "x", "gold": 1, "gold": 2}')],
 )
 def test_a_field_that_is_there_twice_is_named(tmp_path: Path, name: str, content: str) -> None:
-    assert f"{name}:1: items: has the field 'gold' twice" in problem(lambda: loaded(tmp_path / name, content))
+    assert f"{name}:1: rows: has the field 'gold' twice" in problem(lambda: loaded(tmp_path / name, content))
 
 
 @pytest.mark.parametrize("mark", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
 def test_only_line_ends_end_a_row_of_csv(tmp_path: Path, mark: str) -> None:
     rows = f'\nid,text,gold\r\na,x{mark}y,1\r\n\r\nb,"p{mark}q\n",2\r\nc,z\n'
     said = problem(lambda: loaded(tmp_path / "mine.csv", rows))
-    assert said.endswith("mine.csv:7: items: has 2 fields where the header has 3")
+    assert said.endswith("mine.csv:7: rows: has 2 fields where the header has 3")
     items = loaded(tmp_path / "mine.csv", rows.removesuffix("c,z\n"))
     assert [item.text for item in items] == [f"x{mark}y", f"p{mark}q"]
 

@@ -1,15 +1,22 @@
 """Results as text for a terminal: tables by rich, every model's text without escapes."""
 
-from collections.abc import Iterable, Sequence
+import io
+from collections.abc import Collection, Iterable, Sequence
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from coupled_arena.records import Battle, Question
 from coupled_arena.reports.summary import dice, judge_counts, turn_counts
 from coupled_arena.tournaments.preflight.estimate import price_words
-from coupled_arena.tournaments.result import LEADERBOARD_COLUMNS, Result
+from coupled_arena.tournaments.result import LEADERBOARD_COLUMNS, Result, Row
+
+_COLUMNS = ["ranks" if column == "rank_low" else column for column in LEADERBOARD_COLUMNS if column != "rank_high"]
+"""Both ends of the ranks stand in one column."""
+
+WIDEST = 10_000
+"""No line of a table is longer than this."""
 
 
 def printable(text: str) -> str:
@@ -21,16 +28,28 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """Return a plain table; numbers stand right, None is a dash."""
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], right: Collection[str] = ()) -> Table:
+    """Return a plain table; numbers and the columns named `right` stand right, None is a dash."""
     drawn = Table(box=None, pad_edge=False, header_style="bold")
     rows = [list(row) for row in rows]
     for index, column in enumerate(columns):
-        numeric = all(isinstance(row[index], int | float | None) for row in rows)
+        numeric = column in right or all(isinstance(row[index], int | float | None) for row in rows)
         drawn.add_column(column, justify="right" if numeric else "left", no_wrap=True)
     for row in rows:
         drawn.add_row(*(Text(_cell(value)) for value in row))
     return drawn
+
+
+def plain(drawn: Table) -> tuple[str, ...]:
+    """Return the lines of a table as text without styles, however wide it is.
+
+    >>> plain(table(("model", "n"), [("ada", 10), ("b", 7)]))
+    ('model   n', 'ada    10', 'b       7')
+    """
+    console = Console(file=io.StringIO(), width=WIDEST, color_system=None)
+    with console.capture() as captured:
+        console.print(drawn)
+    return tuple(line.rstrip() for line in captured.get().splitlines())
 
 
 def _cell(value: object) -> str:
@@ -43,26 +62,42 @@ def _cell(value: object) -> str:
 
 def leaderboard(result: Result) -> RenderableType:
     """Return the leaderboard with what must be known about it and whether it is settled."""
-    columns = [column for column in LEADERBOARD_COLUMNS if not _trivial(result, column)]
-    rows = [[getattr(row, column) for column in columns] for row in result.rows]
-    counted, settled, arms = result.counted(), result.ratings.settled(), result.arms
+    rows, pairs, counted, arms = result.rows, result.neighbours, result.counted(), result.arms
+    columns = [column for column in _COLUMNS if not _trivial(rows, column)]
+    cells = [
+        [rank_range(row.rank_low, row.rank_high) if column == "ranks" else getattr(row, column) for column in columns]
+        for row in rows
+    ]
     lines = [
         f"{len(result.battles)} battles: {counted['decided']} decided, {counted['void']} void, "
         f"{counted['forfeited']} forfeited. Ratings: half-win Bradley-Terry, prior {result.ratings.prior}, "
         "mean 1000, 95 % intervals by question.",
         *(f"note: {note}" for note in (*result.caveats, *result.ratings.notes)),
-        *(pair.line for pair in settled),
-        *(f"intervals of neighbours: {pair.multiplicity}" for pair in settled[:1]),
+        *(pair.line for pair in pairs),
+        *(f"intervals of neighbours: {pair.settled.multiplicity}" for pair in pairs[:1]),
         dice(result.shared()),
         *([] if arms is None else [arms.line]),
     ]
-    return Group(table(columns, rows), Text(), *(Text(printable(line)) for line in lines))
+    return Group(table(columns, cells), Text(), *(Text(printable(line)) for line in lines))
 
 
-def _trivial(result: Result, column: str) -> bool:
-    """Return whether a column says nothing: no battle void or forfeited, every turn answered."""
+def rank_range(low: int | None, high: int | None) -> str | None:
+    """Return the ranks that battles leave possible as one cell.
+
+    >>> rank_range(2, 4), rank_range(1, 1), rank_range(None, None)
+    ('2-4', '1', None)
+    """
+    if low is None or high is None:
+        return None
+    return str(low) if low == high else f"{low}-{high}"
+
+
+def _trivial(rows: Sequence[Row], column: str) -> bool:
+    """Return whether a column says nothing: no ranks known, no battle void or forfeited, every turn answered."""
+    if column == "ranks":
+        return all(row.rank_low is None for row in rows)
     plain = {"void": 0, "forfeited": 0, "availability": 1.0}
-    return column in plain and all(getattr(row, column) == plain[column] for row in result.rows)
+    return column in plain and all(getattr(row, column) == plain[column] for row in rows)
 
 
 def spending(result: Result) -> str:

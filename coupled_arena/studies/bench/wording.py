@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from coupled_arena.reports.console import plain, table
 from coupled_arena.studies.bench.plan import Plan
 from coupled_arena.studies.bench.rows import ModelRow, PairRow
 from coupled_arena.studies.wording import percent
 
 _COUNTED = ("missing", "silent", "unreadable")
+_NAMES = {"model", "a", "b", "dice"}
 
 
 def shown(plan: Plan, models: Sequence[ModelRow], pairs: Sequence[PairRow], caveats: Sequence[str]) -> Iterator[str]:
@@ -44,7 +46,7 @@ def _models(rows: Sequence[ModelRow]) -> Iterator[str]:
         )
         for row in rows
     ]
-    yield from table(header, lines)
+    yield from _table(header, lines)
 
 
 def _pairs(rows: Sequence[PairRow]) -> Iterator[str]:
@@ -71,7 +73,11 @@ def _pairs(rows: Sequence[PairRow]) -> Iterator[str]:
         )
         for row in rows
     ]
-    yield from table(header, lines)
+    yield from _table(header, lines)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str | None]]) -> Iterator[str]:
+    yield from plain(table(header, rows, right=set(header) - _NAMES))
 
 
 def _kept(rows: Sequence[ModelRow] | Sequence[PairRow]) -> tuple[str, ...]:
@@ -117,24 +123,9 @@ def _saving(row: PairRow) -> str:
     return f"shared dice saved {percent(row.saved)} % of the samples ({ends})"
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a plain table, names to the left and all else to the right.
-
-    >>> list(table(("model", "n"), [("ada", "10"), ("b", "7")]))
-    ['model   n', 'ada    10', 'b       7']
-    """
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    for row in (header, *rows):
-        cells = (
-            cell.ljust(width) if name in ("model", "a", "b", "dice") else cell.rjust(width)
-            for name, cell, width in zip(header, row, widths, strict=True)
-        )
-        yield "  ".join(cells).rstrip()
+def _number(value: float | None, form: str = ".4f") -> str | None:
+    return None if value is None else format(value, form)
 
 
-def _number(value: float | None, form: str = ".4f") -> str:
-    return "-" if value is None else format(value, form)
-
-
-def _interval(low: float | None, high: float | None, form: str = ".4f") -> str:
-    return "-" if low is None or high is None else f"{low:{form}} to {high:{form}}"
+def _interval(low: float | None, high: float | None, form: str = ".4f") -> str | None:
+    return None if low is None or high is None else f"{low:{form}} to {high:{form}}"
