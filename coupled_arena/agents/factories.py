@@ -98,8 +98,7 @@ class AgentBackend:
         author = self._authors.get(name)
         if author is None:
             agent = self.make(name).agent
-            factory = self.factories[name]
-            parts = [factory_name(factory), _source(factory), _captured(factory), _source(type(agent)), _dump(agent)]
+            parts = [*parts_of(self.factories[name]), _source(type(agent)), _dump(agent)]
             author = self._authors[name] = _digest(json.dumps(parts))
         return author
 
@@ -149,6 +148,11 @@ def factory_name(maker: Any) -> str:
     return f"{maker.__module__}.{getattr(maker, '__qualname__', type(maker).__qualname__)}"
 
 
+def parts_of(maker: Callable[..., Any]) -> list[Any]:
+    """Return what identifies a class or function of the user's, as plain data: name, source, what it brings along."""
+    return [factory_name(maker), _source(maker), _captured(maker)]
+
+
 def key_of(name: str) -> str:
     """Return the key of a definition that an agent is given under.
 
@@ -179,7 +183,7 @@ def _source(maker: Any) -> str:
         return ""
 
 
-def _captured(factory: AgentFactory) -> list[Any]:
+def _captured(factory: Callable[..., Any]) -> list[Any]:
     """Return what a function brings along: its defaults and the variables of the function it was made in."""
     defaults = getattr(factory, "__defaults__", None) or ()
     named = getattr(factory, "__kwdefaults__", None) or {}

@@ -26,6 +26,19 @@ class Against(Record):
     baseline: Name
     """Name of the model that all others meet."""
 
+    @property
+    def centre(self) -> str:
+        """Name of the model that plays in every match."""
+        return self.baseline
+
+    @property
+    def caveat(self) -> str:
+        """What this schedule cannot tell."""
+        return (
+            f"all meet {self.baseline} alone: two other models are compared through it only, and a further model "
+            "tells nothing about them"
+        )
+
     def matches(self, models: int) -> tuple[int, int]:
         """Return how many matches are played: in all, and by one model, the baseline."""
         return models - 1, models - 1

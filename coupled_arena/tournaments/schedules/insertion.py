@@ -32,6 +32,11 @@ class Insertion(Record):
     scores: Scores = None
     """Scores by model name, or a CSV, JSONL or JSON file of them, by which the first opponent is chosen."""
 
+    @property
+    def centre(self) -> str:
+        """Name of the model that plays in every match."""
+        return self.newcomer
+
     def matches(self, models: int) -> tuple[int, int]:
         """Return how many matches are played: in all, and by one model, the newcomer."""
         rounds = max(1, math.ceil(math.log2(models)))
