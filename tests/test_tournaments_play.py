@@ -73,11 +73,11 @@ def test_the_result_has_every_battle_and_its_counts_add_up(undisturbed: ca.Resul
     assert document["calls"]["failed"] == 0
     assert {"run", "leaderboard", "settled", "battles", "calls", "cost"} <= set(document)
     assert list(rows[0]) == [
-        "rank", "model", "rating", "low", "high", "wins", "losses", "ties", "void", "forfeited", "availability",
+        "rank", "model", "rating", "low", "high", "rank_low", "rank_high", "wins", "losses", "ties", "void",
+        "forfeited", "availability",
     ]  # fmt: skip
-    assert [set(row) for row in document["settled"]] == [
-        {"a", "b", "difference", "low", "high", "resolved", "more_questions"}
-    ] * 2
+    asked = "a b difference low high resolved more_questions battles sharing saved saved_low saved_high line"
+    assert [set(row) for row in document["settled"]] == [set(asked.split())] * 2
 
 
 def test_concurrency_changes_nothing(undisturbed: ca.Result) -> None:

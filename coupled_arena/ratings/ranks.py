@@ -57,6 +57,34 @@ class Ranks:
         raise RatingError(f"no model named {model!r} was rated; there are {', '.join(row.model for row in self.rows)}")
 
 
+def places(ratings: Ratings, found: Ranks) -> dict[str, tuple[int, int] | tuple[None, None]]:
+    """Return the best and the worst rank of every model among all that have a rating; None for both without interval.
+
+    Models of other comparable groups, which have a rating by a prior alone, may stand anywhere.
+
+    Args:
+        ratings: what `rate` returned.
+        found: what `ranks` returned for them.
+
+    Example:
+        >>> from coupled_arena.ratings import RatingInput, rate
+        >>> rows = [("ada", "bob", float(n % 9 > 0), 1, n) for n in range(90)] + [("ada", "eve", 1.0, 1, 0)]
+        >>> ratings = rate(RatingInput.from_rows(rows), prior="weak")
+        >>> places(ratings, ranks(ratings))
+        {'ada': (1, 2), 'bob': (2, 3), 'eve': (None, None)}
+    """
+    rated = {name for name, rating in zip(ratings.names, ratings.ratings, strict=True) if rating is not None}
+    among = {name: len(rated.intersection(group)) for group in ratings.comparable for name in group}
+    if ratings.score is not None:
+        among = dict.fromkeys(ratings.names, len(rated))
+    return {
+        row.model: (None, None)
+        if row.low is None or row.high is None or row.model not in rated
+        else (row.low, row.high + len(rated) - among[row.model])
+        for row in found.rows
+    }
+
+
 def ranks(ratings: Ratings) -> Ranks:
     """Return rank intervals that hold jointly at the level of the ratings, and each model's probability to be best.
 

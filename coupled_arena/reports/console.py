@@ -10,7 +10,10 @@ from rich.text import Text
 from coupled_arena.records import Battle, Question
 from coupled_arena.reports.summary import dice, judge_counts, turn_counts
 from coupled_arena.tournaments.preflight.estimate import price_words
-from coupled_arena.tournaments.result import LEADERBOARD_COLUMNS, Result
+from coupled_arena.tournaments.result import LEADERBOARD_COLUMNS, Result, Row
+
+_COLUMNS = ["ranks" if column == "rank_low" else column for column in LEADERBOARD_COLUMNS if column != "rank_high"]
+"""Both ends of the ranks stand in one column."""
 
 WIDEST = 10_000
 """No line of a table is longer than this."""
@@ -59,26 +62,42 @@ def _cell(value: object) -> str:
 
 def leaderboard(result: Result) -> RenderableType:
     """Return the leaderboard with what must be known about it and whether it is settled."""
-    columns = [column for column in LEADERBOARD_COLUMNS if not _trivial(result, column)]
-    rows = [[getattr(row, column) for column in columns] for row in result.rows]
-    counted, settled, arms = result.counted(), result.ratings.settled(), result.arms
+    rows, pairs, counted, arms = result.rows, result.neighbours, result.counted(), result.arms
+    columns = [column for column in _COLUMNS if not _trivial(rows, column)]
+    cells = [
+        [rank_range(row.rank_low, row.rank_high) if column == "ranks" else getattr(row, column) for column in columns]
+        for row in rows
+    ]
     lines = [
         f"{len(result.battles)} battles: {counted['decided']} decided, {counted['void']} void, "
         f"{counted['forfeited']} forfeited. Ratings: half-win Bradley-Terry, prior {result.ratings.prior}, "
         "mean 1000, 95 % intervals by question.",
         *(f"note: {note}" for note in (*result.caveats, *result.ratings.notes)),
-        *(pair.line for pair in settled),
-        *(f"intervals of neighbours: {pair.multiplicity}" for pair in settled[:1]),
+        *(pair.line for pair in pairs),
+        *(f"intervals of neighbours: {pair.settled.multiplicity}" for pair in pairs[:1]),
         dice(result.shared()),
         *([] if arms is None else [arms.line]),
     ]
-    return Group(table(columns, rows), Text(), *(Text(printable(line)) for line in lines))
+    return Group(table(columns, cells), Text(), *(Text(printable(line)) for line in lines))
 
 
-def _trivial(result: Result, column: str) -> bool:
-    """Return whether a column says nothing: no battle void or forfeited, every turn answered."""
+def rank_range(low: int | None, high: int | None) -> str | None:
+    """Return the ranks that battles leave possible as one cell.
+
+    >>> rank_range(2, 4), rank_range(1, 1), rank_range(None, None)
+    ('2-4', '1', None)
+    """
+    if low is None or high is None:
+        return None
+    return str(low) if low == high else f"{low}-{high}"
+
+
+def _trivial(rows: Sequence[Row], column: str) -> bool:
+    """Return whether a column says nothing: no ranks known, no battle void or forfeited, every turn answered."""
+    if column == "ranks":
+        return all(row.rank_low is None for row in rows)
     plain = {"void": 0, "forfeited": 0, "availability": 1.0}
-    return column in plain and all(getattr(row, column) == plain[column] for row in result.rows)
+    return column in plain and all(getattr(row, column) == plain[column] for row in rows)
 
 
 def spending(result: Result) -> str:

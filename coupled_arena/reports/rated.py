@@ -3,7 +3,7 @@
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from coupled_arena.reports.console import printable, table
+from coupled_arena.reports.console import printable, rank_range, table
 from coupled_arena.studies.rated_file import RatedFile
 
 _TIES = {"half": "half-win Bradley-Terry", "davidson": "Davidson"}
@@ -13,7 +13,7 @@ def rated(found: RatedFile) -> RenderableType:
     """Return the table of ratings with what must be known about it and whether it is settled."""
     ratings, file, settled = found.ratings, found.file, found.ratings.settled()
     rows = [
-        [place if row[1] is not None else None, *row[:5], _ranks(row[5], row[6]), row[7]]
+        [place if row[1] is not None else None, *row[:5], rank_range(row[5], row[6]), row[7]]
         for place, row in enumerate(found.rows, start=1)
     ]
     columns = ("rank", "model", "rating", "low", "high", "se", "ranks", "battles")
@@ -27,9 +27,3 @@ def rated(found: RatedFile) -> RenderableType:
         f"ranks hold together: {found.ranks.multiplicity}",
     ]
     return Group(table(columns, rows), Text(), *(Text(printable(line)) for line in lines))
-
-
-def _ranks(low: int | None, high: int | None) -> str | None:
-    if low is None or high is None:
-        return None
-    return str(low) if low == high else f"{low}-{high}"

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from coupled_arena.ratings.ranks import Ranks, ranks
+from coupled_arena.ratings.ranks import Ranks, places, ranks
 from coupled_arena.ratings.rate import rate
 from coupled_arena.ratings.result import Prior, Ratings, Ties
 from coupled_arena.studies.battle_files import BattleFile, read_file
@@ -28,13 +28,11 @@ class RatedFile:
     @property
     def rows(self) -> tuple[tuple[Any, ...], ...]:
         """Return a row of `COLUMNS` for every model, best first; None where the battles do not say."""
-        found, rows = self.ratings, []
+        found, rows, ends = self.ratings, [], places(self.ratings, self.ranks)
         for name in found.ranking:
-            at, rank = found.names.index(name), self.ranks.of(name)
+            at = found.names.index(name)
             numbers = (found.ratings[at], found.low[at], found.high[at], found.se[at])
-            # Ranks inside a group that has no place beside the others would read as ranks among all.
-            ends = (None, None) if numbers[0] is None else (rank.low, rank.high)
-            rows.append((name, *map(_rounded, numbers), *ends, self.file.battles[name]))
+            rows.append((name, *map(_rounded, numbers), *ends[name], self.file.battles[name]))
         return tuple(rows)
 
     def document(self) -> dict[str, Any]:
@@ -48,7 +46,7 @@ class RatedFile:
             "battles": self.file.decided,
             "void": self.file.void,
             "ratings": [dict(zip(COLUMNS, row, strict=True)) for row in self.rows],
-            "settled": [{**settled_document(pair), "line": pair.line} for pair in settled],
+            "settled": [settled_document(pair) for pair in settled],
             "multiplicity": settled[0].multiplicity if settled else None,
             "ranks": self.ranks.multiplicity,
             "components": [list(group) for group in found.components],

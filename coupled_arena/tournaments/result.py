@@ -3,17 +3,19 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from coupled_arena.models.calls import Counts, Spent
 from coupled_arena.ratings import RatingInput, Ratings, rate
 from coupled_arena.ratings.arms import Arms, compare_arms
+from coupled_arena.ratings.ranks import places
 from coupled_arena.ratings.result import Prior
 from coupled_arena.ratings.settled import Settled
 from coupled_arena.records import SHARING_ORDER, Battle, Question
 from coupled_arena.tournaments.columns import FRAMES, FrameName
 from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.neighbours import Neighbours, neighbours
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.stored import definition_of
 
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEADERBOARD_COLUMNS = (
-    "rank", "model", "rating", "low", "high", "wins", "losses", "ties", "void", "forfeited", "availability",
+    "rank", "model", "rating", "low", "high", "rank_low", "rank_high", "wins", "losses", "ties", "void", "forfeited",
+    "availability",
 )  # fmt: skip
 """Columns of a leaderboard, in order."""
 
@@ -60,6 +63,11 @@ class Row:
     """Battles given away."""
     availability: float | None
     """Share of the model's turns that were answered; None without turns."""
+    rank_low: int | None = None
+    """Best rank that the battles leave possible, for all models at once; None without an interval, and after a round
+    that is not the last one."""
+    rank_high: int | None = None
+    """Worst rank they leave possible; None as `rank_low`."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -117,7 +125,14 @@ class Result:
     @property
     def rows(self) -> tuple[Row, ...]:
         """The leaderboard as records, best first."""
-        return rows_of(self.ratings, self.leading)
+        ends = places(self.ratings, self.ratings.ranks())
+        rows = rows_of(self.ratings, self.leading)
+        return tuple(replace(row, rank_low=ends[row.model][0], rank_high=ends[row.model][1]) for row in rows)
+
+    @property
+    def neighbours(self) -> tuple[Neighbours, ...]:
+        """Whether each two neighbours on the leaderboard are settled, and what their dice had in common."""
+        return neighbours(self.ratings.settled(), self.battles, self.tournament.arms)
 
     @property
     def leading(self) -> tuple[Battle, ...]:
@@ -151,7 +166,8 @@ class Result:
 
         rows = [{column: getattr(row, column) for column in LEADERBOARD_COLUMNS} for row in self.rows]
         board = pd.DataFrame(rows, columns=list(LEADERBOARD_COLUMNS))
-        board = board.astype({"rating": float, "low": float, "high": float}).astype({"rank": "Int64"})
+        board = board.astype({"rating": float, "low": float, "high": float})
+        board = board.astype(dict.fromkeys(("rank", "rank_low", "rank_high"), "Int64"))
         return board.round({"rating": 1, "low": 1, "high": 1})
 
     def counted(self) -> dict[str, int]:
@@ -166,15 +182,15 @@ class Result:
 
     def document(self) -> dict[str, Any]:
         """Return the result as plain data, the same in every execution but for the run's id, the calls and the cost."""
-        settled, arms = self.ratings.settled(), self.arms
+        pairs, arms = self.neighbours, self.arms
         return {
             "run": self.run,
             "leaderboard": [row_document(row) for row in self.rows],
-            "settled": [settled_document(pair) for pair in settled],
+            "settled": [_neighbours_document(pair) for pair in pairs],
             "battles": self.counted(),
             **spending_document(self.counts, self.spent),
             "prior": self.ratings.prior,
-            "multiplicity": settled[0].multiplicity if settled else None,
+            "multiplicity": pairs[0].settled.multiplicity if pairs else None,
             "notes": list(self.ratings.notes),
             "sharing": self.shared(),
             "arms": None if arms is None else _arms_document(arms),
@@ -182,9 +198,9 @@ class Result:
         }
 
     def __repr__(self) -> str:
-        lines = [f"Result of {self.run}: {len(self.battles)} battles"]
-        width = max(len(row.model) for row in self.rows)
-        lines += [f"{row.rank or '-':>3}  {row.model:<{width}}  {_number(row.rating)}" for row in self.rows]
+        lines, rows = [f"Result of {self.run}: {len(self.battles)} battles"], rows_of(self.ratings, self.leading)
+        width = max(len(row.model) for row in rows)
+        lines += [f"{row.rank or '-':>3}  {row.model:<{width}}  {_number(row.rating)}" for row in rows]
         return "\n".join(lines)
 
 
@@ -253,6 +269,20 @@ def settled_document(pair: Settled) -> dict[str, Any]:
         "high": rounded(pair.high),
         "resolved": pair.resolved,
         "more_questions": pair.more_questions,
+        "line": pair.line,
+    }
+
+
+def _neighbours_document(pair: Neighbours) -> dict[str, Any]:
+    saved = pair.saved
+    return {
+        **settled_document(pair.settled),
+        "battles": pair.battles,
+        "sharing": dict(pair.sharing),
+        "saved": None if saved is None else rounded(saved.saved),
+        "saved_low": None if saved is None else rounded(saved.low),
+        "saved_high": None if saved is None else rounded(saved.high),
+        "line": pair.line,
     }
 
 

@@ -1,0 +1,102 @@
+"""Whether neighbours on a leaderboard are settled, and what shared dice had to do with it."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coupled_arena.analysis.two_runs import TwoRuns, two_runs
+from coupled_arena.ratings.settled import Settled
+from coupled_arena.records import SHARING_ORDER, Battle, Sharing
+
+_Scores = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Two neighbours on a leaderboard: whether their order is settled, and what their battles shared."""
+
+    settled: Settled
+    """Whether it is settled."""
+    battles: int
+    """Rated battles of the two with each other, in the arm that is rated."""
+    sharing: Mapping[Sharing, int]
+    """How many of them have openings that shared dice, by what they shared (`Battle.sharing`)."""
+    saved: TwoRuns | None
+    """What sharing dice saved: how much less than in the arm without it the outcome of these battles varies. None where
+    there is no such arm, or no dice were shared: outcomes of judged battles cannot be told from one arm alone."""
+
+    @property
+    def line(self) -> str:
+        """One sentence: the difference, whether it is settled, and what shared dice saved, or that there were none."""
+        return f"{self.settled.line}; {self.dice}"
+
+    @property
+    def dice(self) -> str:
+        """What the dice of the two had in common, in words."""
+        if not self.battles:
+            return "no battle of their own"
+        shared = ", ".join(f"{sharing} in {count}" for sharing, count in self.sharing.items() if sharing != "none")
+        if not shared:
+            return "no shared dice"
+        words = f"dice {shared} of {self.battles} battle{'s' * (self.battles != 1)}"
+        if self.saved is None:
+            return words
+        if self.saved.saved is None:
+            return f"{words}, what that saved cannot be told"
+        ends = [f"{100 * end:.0f}" for end in (self.saved.low, self.saved.high) if end is not None]
+        return f"{words}, which saved {100 * self.saved.saved:.0f} % of the questions" + (
+            f" [{', '.join(ends)}]" if ends else ""
+        )
+
+
+def neighbours(settled: Iterable[Settled], battles: Iterable[Battle], arms: Sequence[str]) -> tuple[Neighbours, ...]:
+    """Return what the battles of each two neighbours shared beside whether they are settled.
+
+    Where every battle was played in two arms, with shared dice and without, what coupling saved is `1 - V_c / V_i`, V
+    being the variance of the outcome of the two models' own battles in each arm (see `analysis.two_runs`).
+
+    Args:
+        settled: what `Ratings.settled` returned.
+        battles: of all arms.
+        arms: names of the arms, the rated one first.
+    """
+    own: defaultdict[tuple[str, tuple[str, str]], list[Battle]] = defaultdict(list)
+    for battle in battles:
+        if battle.decision.verdict is not None:
+            own[battle.arm, battle.pair].append(battle)
+    found = []
+    for pair in settled:
+        first, second = sorted((pair.a, pair.b))
+        played = [own[arm, (first, second)] for arm in arms]
+        counts = Counter(battle.sharing for battle in played[0])
+        sharing = {name: counts[name] for name in SHARING_ORDER if counts[name]}
+        saved = _saved(*played, pair.a) if len(arms) == 2 and set(sharing) - {"none"} else None
+        found.append(Neighbours(pair, len(played[0]), sharing, saved))
+    return tuple(found)
+
+
+def _saved(coupled: Sequence[Battle], independent: Sequence[Battle], a: str) -> TwoRuns:
+    questions = sorted({battle.question for battle in (*coupled, *independent)})
+    return two_runs(_scores(coupled, a, questions), _scores(independent, a, questions))
+
+
+def _scores(battles: Sequence[Battle], a: str, questions: Sequence[str]) -> _Scores:
+    """Return the scores of a and of the other model, each of shape (questions, replicates), NaN for none."""
+    units: defaultdict[tuple[str, int], list[Battle]] = defaultdict(list)
+    for battle in battles:
+        units[battle.question, battle.replicate].append(battle)
+    place = {question: row for row, question in enumerate(questions)}
+    own = np.full((len(questions), 1 + max((battle.replicate for battle in battles), default=0)), np.nan)
+    for (question, replicate), played in units.items():
+        # Half of a battle that was played on both sides says which side is easier, not which model is better.
+        if sum(battle.weight for battle in played) >= 1:
+            own[place[question], replicate] = sum(_score(battle, a) for battle in played) / len(played)
+    return own, 1 - own
+
+
+def _score(battle: Battle, a: str) -> float:
+    verdict = battle.decision.verdict
+    return 0.5 if verdict is None or verdict == "tie" else float(battle.model(verdict) == a)
