@@ -1,16 +1,22 @@
 """How often nominal 95 % intervals of ratings hold the truth, by simulation.
 
 Every question has five votes per battle that depend on each other: each vote copies one verdict of the battle with
-probability `DEPENDENCE`, else it is drawn anew, with the same chance. Designs: two models; every pair of four models on
-each question; one pair of four models on each question. Then two models whose answers share their dice: their
-difference with battles clustered by what they share, against the same battles taken for independent.
+a probability of 0.7 or 0.2, else it is drawn anew, with the same chance. Designs: two models; every pair of four models
+on each question; eight models, each in one battle of every question; one pair of four models on each question, which
+leaves as little as it can. Few votes have few outcomes, and at one gap that makes any interval right too often or too
+seldom; so strengths are drawn anew in each simulation, and counted are all differences of two models, and all ratings.
+
+Then two models whose answers share their dice, each against an anchor before five judges: their difference with battles
+clustered by what they share, against dice of their own.
 
     python benchmarks/ratings_coverage.py --simulations 1000
 """
 
 import argparse
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +26,13 @@ from coupled_arena.ratings.scale import POINTS
 
 QUESTIONS = (10, 16, 40, 400)
 VOTES = 5
-DEPENDENCE = 0.7
-NAMES = ("m0", "m1", "m2", "m3")
-STRENGTH = np.array([0.6, 0.2, -0.2, -0.6])
+DEPENDENCE = (0.7, 0.2)
+"""Chance that a vote copies the one verdict of its battle."""
+
+WIDEST = 0.6
+"""Strengths are drawn evenly between this and its negative, in log odds: gaps of up to 208 points."""
+
+ASKED = (0.92, 0.97)
 
 
 class Design(NamedTuple):
@@ -31,32 +41,38 @@ class Design(NamedTuple):
     name: str
     """In the table."""
     models: int
-    """How many of `NAMES` play."""
-    all_pairs: bool
-    """Whether every pair plays on every question; else one pair, drawn."""
+    """How many play."""
+    on_question: Literal["all pairs", "everyone once", "one pair"]
+    """Which pairs meet on a question."""
 
 
 DESIGNS = (
-    Design("2 models", 2, all_pairs=True),
-    Design("4 models, all pairs", 4, all_pairs=True),
-    Design("4 models, one pair", 4, all_pairs=False),
+    Design("2 models", 2, "one pair"),
+    Design("4 models, all pairs", 4, "all pairs"),
+    Design("8 models, everyone once", 8, "everyone once"),
+    Design("4 models, one pair", 4, "one pair"),
 )
 
 
-def battles(rng: np.random.Generator, design: Design, questions: int) -> RatingInput:
+def battles(
+    rng: np.random.Generator, design: Design, strength: NDArray[np.float64], questions: int, dependence: float
+) -> RatingInput:
     """Return the votes of one simulated tournament."""
-    pairs = np.array(np.triu_indices(design.models, 1)).T
-    if design.all_pairs:
-        chosen, cluster = np.tile(pairs, (questions, 1)), np.repeat(np.arange(questions), len(pairs))
+    models = design.models
+    pairs = np.array(np.triu_indices(models, 1)).T
+    if design.on_question == "all pairs":
+        chosen, each = np.tile(pairs, (questions, 1)), len(pairs)
+    elif design.on_question == "one pair":
+        chosen, each = pairs[rng.integers(0, len(pairs), questions)], 1
     else:
-        chosen, cluster = pairs[rng.integers(0, len(pairs), questions)], np.arange(questions)
-    strength = STRENGTH[: design.models]
+        chosen, each = rng.permuted(np.tile(np.arange(models), (questions, 1)), axis=1).reshape(-1, 2), models // 2
+    cluster = np.repeat(np.arange(questions), each)
     chance = 1 / (1 + np.exp(strength[chosen[:, 1]] - strength[chosen[:, 0]]))[:, None]
     shape = (len(chosen), VOTES)
     common, own = rng.random((len(chosen), 1)) < chance, rng.random(shape) < chance
-    votes = np.where(rng.random(shape) < DEPENDENCE, common, own).astype(np.float64).ravel()
+    votes = np.where(rng.random(shape) < dependence, common, own).astype(np.float64).ravel()
     a, b, question = (np.repeat(column, VOTES) for column in (chosen[:, 0], chosen[:, 1], cluster))
-    return RatingInput(NAMES[: design.models], a, b, votes, np.ones(len(votes)), question)
+    return RatingInput(tuple(f"m{model}" for model in range(models)), a, b, votes, np.ones(len(votes)), question)
 
 
 def covered(low: float | None, high: float | None, truth: float) -> bool | None:
@@ -66,58 +82,81 @@ def covered(low: float | None, high: float | None, truth: float) -> bool | None:
     return (low is None or low <= truth) and (high is None or truth <= high)
 
 
-def share(found: list[bool | None]) -> str:
-    """Return the share of the intervals that hold, and how many there were none of."""
-    known = [value for value in found if value is not None]
-    return f"{100 * sum(known) / max(1, len(known)):6.1f} %  ({len(found) - len(known)} without)"
+@dataclass(slots=True)
+class Tally:
+    """How often intervals held."""
+
+    held: float = 0.0
+    known: int = 0
+    without: int = 0
+
+    def add(self, found: list[bool | None]) -> None:
+        """Count the intervals of one simulation as one, since they depend on each other."""
+        known = [value for value in found if value is not None]
+        self.without += len(found) - len(known)
+        if known:
+            self.held += sum(known) / len(known)
+            self.known += 1
+
+    @property
+    def share(self) -> float:
+        """The share that held."""
+        return self.held / max(1, self.known)
+
+    def __str__(self) -> str:
+        outside = "" if ASKED[0] <= self.share <= ASKED[1] else " (!)"
+        return f"{100 * self.share:5.1f} %{outside}" + (f" ({self.without} without)" if self.without else "")
 
 
-def dependent(design: Design, questions: int, simulations: int) -> None:
-    """Print the coverage of the difference of best and worst, and of the interval of the best."""
-    rng = np.random.default_rng([questions, design.models, design.all_pairs])
-    strength = POINTS * STRENGTH[: design.models]
-    truth, rating = float(strength[0] - strength[-1]), 1000 + float(strength[0] - strength.mean())
-    differences: list[bool | None] = []
-    margins: list[bool | None] = []
+def dependent(design: Design, questions: int, dependence: float, simulations: int) -> None:
+    """Print the coverage of all differences, and of the intervals of all models."""
+    rng = np.random.default_rng([questions, design.models, len(design.on_question), int(100 * dependence)])
+    differences, margins = Tally(), Tally()
     for _ in range(simulations):
-        found = rate(battles(rng, design, questions))
-        difference = found.difference(NAMES[0], NAMES[design.models - 1])
-        differences.append(covered(difference.low, difference.high, truth))
-        margins.append(covered(found.low[0], found.high[0], rating))
-    print(f"{design.name:22} {questions:4d} questions   difference {share(differences)}   rating {share(margins)}")
+        strength = rng.uniform(-WIDEST, WIDEST, design.models)
+        truth = POINTS * (strength - strength.mean())
+        found = rate(battles(rng, design, strength, questions, dependence))
+        pairs = [
+            (i, j, found.difference(found.names[i], found.names[j])) for i, j in combinations(range(len(truth)), 2)
+        ]
+        differences.add([covered(one.low, one.high, float(truth[i] - truth[j])) for i, j, one in pairs])
+        ends = zip(found.low, found.high, truth, strict=True)
+        margins.add([covered(low, high, 1000 + float(true)) for low, high, true in ends])
+    name = f"{design.name}, votes copy {dependence:.0%}"
+    print(f"{name:40}{questions:4d} questions   differences {differences}   ratings {margins}", flush=True)
 
 
-def shared_dice(questions: int, simulations: int, correlation: float = 0.8) -> None:
-    """Print what shared dice save: two models that each play an anchor, on the same dice or on dice of their own.
+def shared_dice(questions: int, simulations: int, correlation: float = 0.8, noise: float = 0.5) -> None:
+    """Print what shared dice save: two equal models that each play an anchor, on the same dice or on dice of their own.
 
-    The quality of the answers of both models to a question has this correlation where dice are shared. With clusters
-    the variance of their difference is (1 - correlation of the verdicts) of that of independent dice.
+    The quality of the answers of both models to a question has this correlation where dice are shared; each of five
+    judges sees it with a noise of its own. For normal qualities the covariances of verdicts are arcsines (Sheppard
+    1899), and with clusters the variance of the difference of two models is 1 less their correlation of that of
+    independent dice.
     """
     rng = np.random.default_rng([questions, 7])
-    names, truth = ("anchor", "x", "y"), 0.0
+    names = ("anchor", "x", "y")
     lengths: dict[str, list[float]] = {"shared": [], "own": []}
-    hits: dict[str, list[bool | None]] = {"shared": [], "own": []}
-    product = 0.0
+    hits = {"shared": Tally(), "own": Tally()}
+    a, b = np.repeat([1, 2], questions * VOTES), np.zeros(2 * questions * VOTES, dtype=np.intp)
+    cluster: NDArray[np.intp] = np.tile(np.repeat(np.arange(questions), VOTES), 2)
     for _ in range(simulations):
         for dice in ("shared", "own"):
             bound = correlation if dice == "shared" else 0.0
-            x, rest = rng.normal(size=questions), rng.normal(size=questions)
-            y = bound * x + math.sqrt(1 - bound**2) * rest
-            won = np.concatenate([x > 0, y > 0]).astype(np.float64)
-            if dice == "shared":
-                product += float(np.mean((x > 0) * (y > 0))) / simulations
-            cluster: NDArray[np.intp] = np.tile(np.arange(questions), 2)
-            a, b = np.repeat([1, 2], questions), np.zeros(2 * questions, dtype=np.intp)
-            found = rate(RatingInput(names, a, b, won, np.ones(2 * questions), cluster)).difference("x", "y")
-            hits[dice].append(covered(found.low, found.high, truth))
+            x, rest = rng.normal(size=(2, questions))
+            quality = np.stack([x, bound * x + math.sqrt(1 - bound**2) * rest])[:, :, None]
+            won = (quality + noise * rng.normal(size=(2, questions, VOTES)) > 0).astype(np.float64).ravel()
+            found = rate(RatingInput(names, a, b, won, np.ones(len(won)), cluster)).difference("x", "y")
+            hits[dice].add([covered(found.low, found.high, 0.0)])
             if found.low is not None and found.high is not None:
                 lengths[dice].append(found.high - found.low)
     ratio = float(np.median(lengths["shared"]) / np.median(lengths["own"]))
-    # Verdicts of mean 1/2 have the variance 1/4.
-    theory = math.sqrt(1 - (product - 0.25) / 0.25)
+    across, within = (math.asin(value / (1 + noise**2)) for value in (correlation, 1.0))
+    theory = math.sqrt(1 - across / (math.pi / 2 / VOTES + (1 - 1 / VOTES) * within))
     print(
-        f"shared dice            {questions:4d} questions   shared {share(hits['shared'])}   "
-        f"own {share(hits['own'])}   length {ratio:.3f}, by theory {theory:.3f}"
+        f"{'shared dice':40}{questions:4d} questions   shared {hits['shared']}   own {hits['own']}   "
+        f"length {ratio:.3f}, by theory {theory:.3f}",
+        flush=True,
     )
 
 
@@ -127,8 +166,9 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=1000, help="per line")
     simulations = parser.parse_args().simulations
     for design in DESIGNS:
-        for questions in QUESTIONS:
-            dependent(design, questions, simulations)
+        for dependence in DEPENDENCE:
+            for questions in QUESTIONS:
+                dependent(design, questions, dependence, simulations)
     for questions in QUESTIONS:
         shared_dice(questions, simulations)
 
