@@ -15,7 +15,6 @@ from coupled_arena.records import Battle
 from coupled_arena.tournaments.base import Base
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.rules import CommitteeRules
-from coupled_arena.tournaments.schedules import Insertion
 
 _FRESH = frozenset({"budget", "domains", "questions", "questions_per_domain"})
 """Keys that a definition does not take over from the one it is derived from."""
@@ -67,13 +66,13 @@ class WithNewcomer(Derived):
     """A finished run and one model more, the last one listed, which meets some of the others."""
 
     @classmethod
-    def adding(cls, base: Base, newcomer: Model, scores: Mapping[str, float] | None, where: str, **rules: Any) -> Self:
+    def adding(cls, base: Base, newcomer: Model, scores: Any, where: str, **rules: Any) -> Self:
         """Return the definition of a run with a newcomer.
 
         Args:
             base: the finished run.
             newcomer: the model.
-            scores: how good the models are by some other measure, by name; None starts at the median.
+            scores: as for `Insertion`.
             where: what problems name as their place.
             rules: `budget`, `limits` and `concurrency` of the new run.
 
@@ -82,7 +81,7 @@ class WithNewcomer(Derived):
         """
         if problems := [Problem(where, *found) for found in _refusals(base, newcomer)]:
             raise ConfigurationError(problems)
-        schedule = Insertion(newcomer=newcomer.name, scores=None if scores is None else dict(scores))
+        schedule = {"kind": "insertion", "newcomer": newcomer.name, "scores": scores}
         models = (*base.tournament.models, newcomer)
         name = f"{base.name} + {newcomer.name}"
         return cls.of(base, where, {"name": name, "models": models, "schedule": schedule, **rules})

@@ -48,8 +48,7 @@ class Rejudger(Runner):
             ]
             judged = iter(await together(jobs))
             battles += [next(judged) if battle.opinions else battle for battle in own]
-            ratings = rated(tournament, battles)
-            self._save(number, ratings, battles)
+            ratings = self._rated(number, battles)
         return Played(tuple(battles), ratings if ratings is not None else rated(tournament, battles))
 
     async def _anew(self, battle: Battle, question: Question, committee: Sequence[Model]) -> Battle:

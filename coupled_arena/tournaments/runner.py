@@ -94,9 +94,9 @@ class Runner:
         """Play every round the schedule asks for."""
         battles = list(self.earlier)
         rounds = rounds_of(battles)
-        ratings = rated(self.tournament, battles) if battles else None
-        if ratings is not None:
-            self._save(len(rounds), ratings, battles)
+        ratings: Ratings | None = None
+        for number in range(1, len(rounds) + 1):
+            ratings = self._rated(number, [battle for battle in battles if battle.round <= number])
         while True:
             standings = self._standings(rounds, battles, ratings)
             pairings = tuple(self.tournament.schedule.next_round(standings))
@@ -105,13 +105,15 @@ class Runner:
             self._tell(RoundOpened(len(rounds) + 1, pairings))
             battles += await self._round(len(rounds) + 1, pairings, standings, battles)
             rounds.append(pairings)
-            ratings = rated(self.tournament, battles)
-            self._save(len(rounds), ratings, battles)
+            ratings = self._rated(len(rounds), battles)
         return Played(tuple(battles), ratings if ratings is not None else rated(self.tournament, battles))
 
-    def _save(self, number: int, ratings: Ratings, battles: Sequence[Battle]) -> None:
+    def _rated(self, number: int, battles: Sequence[Battle]) -> Ratings:
+        """Rate all battles up to a round, and keep the leaderboard they make."""
+        ratings = rated(self.tournament, battles)
         if self.keeper is not None:
             self.keeper.save_ratings(number, rows_of(ratings, leading(self.tournament, battles)))
+        return ratings
 
     def _standings(
         self, rounds: Sequence[tuple[Pairing, ...]], battles: Sequence[Battle], ratings: Ratings | None

@@ -1,0 +1,123 @@
+"""A newcomer in a finished run: only its own battles are played."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+from coupled_arena.errors import HERE
+from coupled_arena.models.model import Model
+from coupled_arena.studies.added import Addition
+from coupled_arena.studies.deriving import Bounds, bounds_of, derived
+from coupled_arena.tournaments.base import Base
+from coupled_arena.tournaments.definition import Tournament, refuse_event_loop
+from coupled_arena.tournaments.derived import WithNewcomer
+from coupled_arena.tournaments.events import Listener
+
+if TYPE_CHECKING:
+    from coupled_arena.tournaments.store import Store
+
+Scores = Mapping[str, float] | Path | str
+"""How good models are by some other measure, by name, or a file of it."""
+
+
+def add(
+    model: Model | str,
+    store: "Store | Path | str",
+    run: str | None = None,
+    *,
+    scores: Scores | None = None,
+    definition: Tournament | None = None,
+    listeners: Sequence[Listener] = (),
+    retry_failed: bool = False,
+    preflight: bool = True,
+    **bounds: Unpack[Bounds],
+) -> Addition:
+    """Insert a newcomer into a finished run without replaying it, and say where it stands and how far others move.
+
+    The newcomer meets ceil(log2(models)) of the others on the run's questions, the median one first and then, refitted
+    after every match, whoever is closest (`Insertion`). Committees, references and dice are those of the run, so
+    openings that its models have given are not asked for again. The outcome is a run of its own in the same store, with
+    a copy of the battles it builds on: calling this again answers from it, and another newcomer can be added to it.
+
+    Args:
+        model: the newcomer, or its model string.
+        store: where the run lives.
+        run: its id; None is the newest.
+        scores: scores of models by name, or a file of them, by which the first opponent is chosen.
+        definition: the run's own definition, for what a store does not keep: limits, prices, secrets, agents.
+        listeners: told of every event.
+        retry_failed: ask again what was answered without text.
+        preflight: ask every hosted model once before the first battle.
+        bounds: `budget`, `limits` and `concurrency` of the new run.
+
+    Raises:
+        ConfigurationError: the run is not finished, or the newcomer cannot play in it; raised before the first call.
+        BudgetReached: the budget is spent; `Addition.of(error.result)` is what was played.
+        RunInterrupted: stopped by Ctrl-C; the same call goes on.
+        StoreError: the store holds no such run, or cannot be used.
+        RuntimeError: called inside a running event loop; use `await aadd(...)` there.
+
+    Example:
+        >>> from coupled_arena.tournaments.store import Store
+        >>> store = Store(":memory:")
+        >>> played = Tournament(models=["sim/ada?skill=3", "sim/bob?skill=-3"], judges=["sim/j1", "sim/j2", "sim/j3"],
+        ...     domains=["math"], questions_per_domain=4, seed=7).run(store)
+        >>> found = add("sim/eve", store)
+        >>> found.newcomer.rank, [met.opponent for met in found.met]
+        (2, ['sim/ada', 'sim/bob'])
+    """
+    refuse_event_loop("ca.aadd(...)")
+    joined = with_newcomer(model, store, run, scores=scores, definition=definition, **bounds)
+    options = {"listeners": listeners, "retry_failed": retry_failed, "preflight": preflight}
+    return Addition.of(joined.run(store, **options))
+
+
+async def aadd(
+    model: Model | str,
+    store: "Store | Path | str",
+    run: str | None = None,
+    *,
+    scores: Scores | None = None,
+    definition: Tournament | None = None,
+    listeners: Sequence[Listener] = (),
+    retry_failed: bool = False,
+    preflight: bool = True,
+    **bounds: Unpack[Bounds],
+) -> Addition:
+    """Do what `add` does inside an event loop, as in a notebook."""
+    joined = with_newcomer(model, store, run, scores=scores, definition=definition, **bounds)
+    options = {"listeners": listeners, "retry_failed": retry_failed, "preflight": preflight}
+    return Addition.of(await joined.arun(store, **options))
+
+
+def with_newcomer(
+    model: Model | str,
+    store: "Store | Path | str",
+    run: str | None = None,
+    *,
+    scores: Scores | None = None,
+    definition: Tournament | None = None,
+    where: str = HERE,
+    **bounds: Unpack[Bounds],
+) -> WithNewcomer:
+    """Return the definition of a finished run with one model more.
+
+    Args:
+        model: the newcomer, or its model string.
+        store: where the run lives.
+        run: its id; None is the newest, or the one that the newest was made from by this very call.
+        scores: as for `add`.
+        definition: as for `add`.
+        where: what problems name as their place.
+        bounds: as for `add`.
+
+    Raises:
+        ConfigurationError: with every problem found.
+        StoreError: the store holds no such run, or cannot be read.
+    """
+    newcomer = model if isinstance(model, Model) else Model(model)
+
+    def make(base: Base) -> WithNewcomer:
+        return WithNewcomer.adding(base, newcomer, scores, where, **bounds_of(bounds, where))
+
+    return derived(store, run, make, definition=definition)
