@@ -46,7 +46,7 @@ def comparable(bench: ca.Bench) -> dict[str, Any]:
 
 def test_shared_dice_show_in_every_number(found: ca.Bench) -> None:
     close = found.pair_rows[0]
-    assert (close.a, close.b, close.coupling, close.items, close.missing) == ("sim/ada", "sim/bob", "shared", 30, 0)
+    assert (close.a, close.b, close.sharing, close.items, close.missing) == ("sim/ada", "sim/bob", "shared", 30, 0)
     assert close.identical is not None and close.identical > 0.9
     assert close.saved is not None and close.saved > 0.5
     assert close.se_coupled is not None and close.se_independent is not None
@@ -69,7 +69,7 @@ def test_as_many_more_items_as_said_are_the_fewest_that_settle_it() -> None:
 def test_models_with_dice_of_their_own_say_nothing_of_savings(found: ca.Bench) -> None:
     alone = ca.bench([ADA, BOB], **SMALL, coupling="independent")
     (pair,) = alone.pair_rows
-    assert (pair.coupling, pair.saved, pair.se_coupled, pair.covariance) == ("independent", None, None, None)
+    assert (pair.sharing, pair.saved, pair.se_coupled, pair.covariance) == ("independent", None, None, None)
     assert pair.identical is not None and pair.identical < 0.8
     assert alone.lines[-1].endswith("; no shared dice")
     # The coupled run knows what dice of each model's own would have given.
@@ -107,15 +107,15 @@ def test_settings_are_swept_with_the_same_dice() -> None:
 def test_a_model_keeps_its_own_settings_where_none_are_given() -> None:
     cold = ca.bench([ca.Model("cold", ADA, temperature=0), ca.Model("warm", ADA)], **SMALL)
     assert [row.temperature for row in cold.model_rows] == [0, 0.7]
-    assert (cold.pair_rows[0].temperature, cold.pair_rows[0].coupling) == (None, "shared")
+    assert (cold.pair_rows[0].temperature, cold.pair_rows[0].sharing) == (None, "shared")
     # Greedy repeats are one call.
     assert (cold.counts.made, cold.counts.memoised) == (30 + 30 * 6, 30 * 5)
 
 
 def test_without_dice_nothing_is_called_shared() -> None:
     greedy = ca.bench([ADA, BOB], **SMALL, temperature=0)
-    assert {row.coupling for row in greedy.model_rows} == {"deterministic"}
-    assert (greedy.pair_rows[0].coupling, greedy.pair_rows[0].saved) == ("deterministic", None)
+    assert {row.sharing for row in greedy.model_rows} == {"deterministic"}
+    assert (greedy.pair_rows[0].sharing, greedy.pair_rows[0].saved) == ("deterministic", None)
 
 
 @pytest.mark.parametrize("concurrency", [1, 7])
@@ -212,8 +212,8 @@ def test_a_model_whose_provider_never_answers_leaves_the_others_alone() -> None:
     dead = ca.bench([f"{ADA}&error=1", BOB], **SMALL)
     assert (dead.model_rows[0].accuracy, dead.pair_rows[0].difference) == (None, None)
     assert dead.model_rows[1].answers == 180
-    assert [row.coupling for row in dead.model_rows] == ["none", "shared"]
-    assert dead.pair_rows[0].coupling == "none"
+    assert [row.sharing for row in dead.model_rows] == ["none", "shared"]
+    assert dead.pair_rows[0].sharing == "none"
     assert "nothing can be said of sim/ada and sim/bob" in str(dead)
     json.dumps(dead.document(), allow_nan=False)
 
@@ -222,11 +222,11 @@ def test_hosted_models_take_part_uncoupled_and_the_table_says_so(fake_provider: 
     provider = fake_provider({"one": "It is 12.", "two": "12 or so", "mute": behaviours.refusal()}, keep=0)
     models = [provider.model(name) for name in ("one", "two", "mute")]
     hosted = played(models, {"hosted": HostedBackend()}, items=5, repeats=2)
-    assert {pair.coupling for pair in hosted.pair_rows} <= {"none", "seed-only"}
+    assert {pair.sharing for pair in hosted.pair_rows} <= {"none", "seed-only"}
     assert {pair.saved for pair in hosted.pair_rows} == {None}
     assert any("hosted, with dice of its provider's" in caveat for caveat in hosted.caveats)
     assert hosted.model_rows[2].silent == 10
-    assert [pair["coupling"] for pair in hosted.document()["pairs"]] == [pair.coupling for pair in hosted.pair_rows]
+    assert [pair["sharing"] for pair in hosted.document()["pairs"]] == [pair.sharing for pair in hosted.pair_rows]
     assert hosted.document()["cost"]["unpriced_models"] == ["mute", "one", "two"]
 
 

@@ -62,7 +62,7 @@ def test_two_models_without_a_common_token_claim_nothing() -> None:
     answers = {place: Answer(str(place.repeat), "ok", float(place.repeat), True, "shared", "") for place in places}
     (like,) = pair_rows(plan, answers)
     (unlike,) = pair_rows(plan, answers, apart=[(0, 1)])
-    assert (like.coupling, unlike.coupling) == ("shared", "none")
+    assert (like.sharing, unlike.sharing) == ("shared", "none")
     assert like.covariance is not None
     assert (unlike.saved, unlike.covariance, unlike.se_coupled) == (None, None, None)
     assert unlike.identical == 1.0
@@ -89,12 +89,12 @@ def test_real_models_are_coupled_and_answered_from_the_store(tmp_path: Path, fak
     models = ["local/smollm2-135m", "local/smollm2-135m:q8_0"]
     found = ca.bench(models, **rules, store=tmp_path / "bench.db")
     (pair,) = found.pair_rows
-    assert (pair.coupling, found.counts.made) == ("shared", 16)
+    assert (pair.sharing, found.counts.made) == ("shared", 16)
     assert pair.identical is not None and pair.identical >= 0.5
     again = ca.bench(models, **rules, store=tmp_path / "bench.db")
     assert (again.counts.made, again.document()["pairs"]) == (0, found.document()["pairs"])
     provider: FakeProvider = fake_provider({"hosted": "Yes."})
     mixed = ca.bench([models[1], provider.model("hosted")], **rules, store=tmp_path / "bench.db")
     assert mixed.counts.made == 8
-    assert mixed.pair_rows[0].coupling in ("none", "seed-only")
+    assert mixed.pair_rows[0].sharing in ("none", "seed-only")
     json.dumps(mixed.document(), allow_nan=False)

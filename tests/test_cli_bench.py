@@ -51,7 +51,7 @@ def test_the_tables_are_shown_and_the_json_says_the_same(bench: Bench) -> None:
             "saved_within", "identical",
         } <= set(row)  # fmt: skip
         assert f"{row['saved']:.1%}" in shown.stdout
-    assert found["pairs"][0]["coupling"] == "shared"
+    assert found["pairs"][0]["sharing"] == "shared"
 
 
 @pytest.mark.parametrize("bound", ["calls", "tokens"])
@@ -116,7 +116,7 @@ def test_nothing_is_asked_of_hosted_models_without_consent(
     agreed = document(bench(*hosted, "--yes", "--json"))
     # One of them is the probe.
     assert (agreed["calls"]["made"], provider.received) == (60, 61)
-    assert agreed["models"][0]["coupling"] in ("none", "seed-only")
+    assert agreed["models"][0]["sharing"] in ("none", "seed-only")
     assert document(bench(*hosted, "--json"))["calls"]["made"] == 0
 
 

@@ -68,7 +68,7 @@ def bench(
 
     Example:
         >>> found = bench(["sim/ada?skill=1", "sim/bob?skill=0.9"], "arithmetic", items=40, repeats=4, seed=7)
-        >>> found.models["model"].tolist(), found.pairs["coupling"].tolist()
+        >>> found.models["model"].tolist(), found.pairs["sharing"].tolist()
         (['sim/ada', 'sim/bob'], ['shared'])
     """
     refuse_event_loop("ca.abench(...)")

@@ -54,7 +54,7 @@ class Bench:
         """Every answer as a data frame, in the order of settings, models, items and repeats.
 
         Columns: `model`, `temperature`, `top_p`, `item`, `subject`, `repeat`, `gold`, `text`, `outcome`, `score` (NaN
-        where it is missing), `coupling`, `detail`.
+        where it is missing), `sharing`, `detail`.
         """
         import pandas as pd
 
@@ -69,7 +69,7 @@ class Bench:
             item, setting = plan.items[place.item], at[place.setting, place.model]
             named = (plan.models[place.model].name, *setting, item.id, item.subject, place.repeat, item.gold)
             rows.append((*named, answer.text, answer.outcome, answer.score, answer.sharing, answer.detail))
-        frame = pd.DataFrame(rows, columns=[*columns, "text", "outcome", "score", "coupling", "detail"])
+        frame = pd.DataFrame(rows, columns=[*columns, "text", "outcome", "score", "sharing", "detail"])
         return frame.astype({"score": float, "top_p": float})
 
     @property

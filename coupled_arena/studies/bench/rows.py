@@ -47,7 +47,7 @@ class ModelRow:
     """Answers that were refused, filtered or empty; they score 0."""
     unreadable: int | None
     """Texts in which no answer was found, which score 0; None where the scorer does not look for one."""
-    coupling: Sharing
+    sharing: Sharing
     """What the randomness of its answers was: that of the least shared one."""
 
 
@@ -93,7 +93,7 @@ class PairRow:
     """Share of the variance within items that shared dice take away."""
     identical: float | None
     """Share of (item, repeat) at which both wrote the same text, of those at which both wrote one."""
-    coupling: str
+    sharing: str
     """`shared`; or why not: `independent` by choice, `none`, `seed-only`, `deterministic` (T = 0)."""
     items: int
     """Items that both have a score for."""
@@ -123,7 +123,7 @@ def model_rows(plan: Plan, answers: Mapping[Place, Answer]) -> tuple[ModelRow, .
                     missing=len(plan.items) * plan.repeats - scored,
                     silent=sum(answer.outcome in SILENT for answer in own.values()),
                     unreadable=looked_for.count(False) if looked_for else None,
-                    coupling=_weakest(own.values()),
+                    sharing=_weakest(own.values()),
                 )
             )
     return tuple(rows)
@@ -166,8 +166,8 @@ def _pair(
 ) -> PairRow:
     setting = plan.settings[number]
     a, b = (_own(answers, plan, number, place) for place in (first, second))
-    coupling = _coupling(plan, a.values(), b.values(), unlike=unlike)
-    found = paired(_scores(plan, a), _scores(plan, b), shared=coupling == "shared", level=LEVEL)
+    sharing = _sharing(plan, a.values(), b.values(), unlike=unlike)
+    found = paired(_scores(plan, a), _scores(plan, b), shared=sharing == "shared", level=LEVEL)
     at = plan.common([plan.models[place] for place in (first, second)], setting)
     more = _more_items(found)
     return PairRow(
@@ -190,13 +190,13 @@ def _pair(
         saved_high=found.saved_high,
         saved_within=found.saved_within,
         identical=_identical(a, b),
-        coupling=coupling,
+        sharing=sharing,
         items=found.questions,
         missing=found.dropped,
     )
 
 
-def _coupling(plan: Plan, a: Iterable[Answer], b: Iterable[Answer], *, unlike: bool) -> str:
+def _sharing(plan: Plan, a: Iterable[Answer], b: Iterable[Answer], *, unlike: bool) -> str:
     if plan.coupling == "independent":
         return "independent"
     return "none" if unlike else weakest([_weakest(a), _weakest(b)])

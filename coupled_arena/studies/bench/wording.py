@@ -42,7 +42,7 @@ def _models(rows: Sequence[ModelRow]) -> Iterator[str]:
             _interval(row.low, row.high),
             str(row.answers),
             *(_number(getattr(row, name), "d") for name in counted),
-            row.coupling,
+            row.sharing,
         )
         for row in rows
     ]
@@ -69,7 +69,7 @@ def _pairs(rows: Sequence[PairRow]) -> Iterator[str]:
             _interval(row.saved_low, row.saved_high, ".1%"),
             _number(row.saved_within, ".1%"),
             _number(row.identical, ".1%"),
-            row.coupling,
+            row.sharing,
         )
         for row in rows
     ]
@@ -110,8 +110,8 @@ def _state(row: PairRow) -> str:
 
 
 def _saving(row: PairRow) -> str:
-    if row.coupling != "shared":
-        return "no shared dice" if row.coupling != "deterministic" else "no dice"
+    if row.sharing != "shared":
+        return "no shared dice" if row.sharing != "deterministic" else "no dice"
     if row.saved is None:
         return "what shared dice saved cannot be told"
     if row.saved_low is None or row.saved_high is None:
