@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from coupled_arena.protocols import PEER_BATTLE, SINGLE, Script, Step
     from coupled_arena.ratings import RatingInput, Ratings, rate
     from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn
+    from coupled_arena.studies.added import Addition
+    from coupled_arena.studies.addition import aadd, add
     from coupled_arena.studies.battle_files import read_battles
     from coupled_arena.studies.bench import (
         Bench,
@@ -55,10 +57,13 @@ if TYPE_CHECKING:
     )
     from coupled_arena.studies.compare import acompare, compare
     from coupled_arena.studies.comparison import Comparison
-    from coupled_arena.tournaments.definition import BattleRules, CommitteeRules, Tournament
+    from coupled_arena.studies.rejudged import Rejudged
+    from coupled_arena.studies.rejudging import arejudge, rejudge
+    from coupled_arena.tournaments.definition import Tournament
     from coupled_arena.tournaments.result import Result
     from coupled_arena.tournaments.roles import RoleSeat
-    from coupled_arena.tournaments.schedules import RoundRobin, Swiss
+    from coupled_arena.tournaments.rules import BattleRules, CommitteeRules
+    from coupled_arena.tournaments.schedules import Against, Insertion, Pairing, RoundRobin, Standings, Swiss
     from coupled_arena.tournaments.store import Store
 
 __version__ = "0.1.0"
@@ -88,6 +93,8 @@ _HOMES = {
     "protocols": ("PEER_BATTLE", "SINGLE", "Script", "Step"),
     "ratings": ("RatingInput", "Ratings", "rate"),
     "records": ("Battle", "Decision", "Opinion", "Question", "Section", "Turn"),
+    "studies.added": ("Addition",),
+    "studies.addition": ("aadd", "add"),
     "studies.battle_files": ("read_battles",),
     "studies.bench": (
         "Bench",
@@ -106,10 +113,13 @@ _HOMES = {
     ),
     "studies.compare": ("acompare", "compare"),
     "studies.comparison": ("Comparison",),
-    "tournaments.definition": ("BattleRules", "CommitteeRules", "Tournament"),
+    "studies.rejudged": ("Rejudged",),
+    "studies.rejudging": ("arejudge", "rejudge"),
+    "tournaments.definition": ("Tournament",),
     "tournaments.result": ("Result",),
     "tournaments.roles": ("RoleSeat",),
-    "tournaments.schedules": ("RoundRobin", "Swiss"),
+    "tournaments.rules": ("BattleRules", "CommitteeRules"),
+    "tournaments.schedules": ("Against", "Insertion", "Pairing", "RoundRobin", "Standings", "Swiss"),
     "tournaments.store": ("Store",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -117,6 +127,8 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "PEER_BATTLE",
     "SINGLE",
+    "Addition",
+    "Against",
     "ArenaError",
     "Battle",
     "BattleRules",
@@ -132,15 +144,18 @@ __all__ = [
     "Exact",
     "Examiner",
     "Gateway",
+    "Insertion",
     "Item",
     "Judge",
     "Model",
     "ModelError",
     "Opinion",
+    "Pairing",
     "Question",
     "RatingError",
     "RatingInput",
     "Ratings",
+    "Rejudged",
     "Result",
     "Role",
     "RoleSeat",
@@ -148,6 +163,7 @@ __all__ = [
     "RunInterrupted",
     "Script",
     "Section",
+    "Standings",
     "Step",
     "Store",
     "StoreError",
@@ -156,8 +172,11 @@ __all__ = [
     "Tournament",
     "Turn",
     "Voice",
+    "aadd",
     "abench",
     "acompare",
+    "add",
+    "arejudge",
     "bench",
     "compare",
     "gsm8k",
@@ -171,6 +190,7 @@ __all__ = [
     "own_task",
     "rate",
     "read_battles",
+    "rejudge",
     "yes_or_no",
 ]
 

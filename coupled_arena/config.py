@@ -3,8 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.prompts.documents import read_document
 from coupled_arena.tournaments.definition import Tournament
+
+JUDGING = ("budget", "committee", "judges", "limits", "prompts")
+"""Keys of a file by which debates are judged anew."""
 
 
 def load(path: str | Path) -> Tournament:
@@ -21,6 +25,22 @@ def load(path: str | Path) -> Tournament:
     return Tournament.from_mapping(_anchored(parameters, path.parent), str(path))
 
 
+def load_judging(path: str | Path) -> dict[str, Any]:
+    """Read by whom, by which rules and in which words debates are judged anew, as parameters of `rejudge`.
+
+    The path of a prompt set is relative to the file.
+
+    Raises:
+        ConfigurationError: the file cannot be read, is not TOML, or holds other keys than `JUDGING`.
+    """
+    path = Path(path)
+    parameters = read_document(path, "TOML", where=str(path), key="file")
+    if unknown := sorted(parameters.keys() - set(JUDGING)):
+        message = f"is no key of a file to judge by; there are {', '.join(JUDGING)}"
+        raise ConfigurationError([Problem(str(path), key, message) for key in unknown])
+    return _anchored(parameters, path.parent)
+
+
 def _anchored(parameters: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Make the paths in a file relative to the file's folder."""
     anchored = dict(parameters)
@@ -31,7 +51,5 @@ def _anchored(parameters: dict[str, Any], folder: Path) -> dict[str, Any]:
         anchored["prompts"] = str(folder / prompts)
     schedule = anchored.get("schedule")
     if isinstance(schedule, dict) and isinstance(schedule.get("scores"), str):
-        scores = folder / schedule["scores"]
-        read = read_document(scores, "JSON", where=str(scores), key="schedule.scores")
-        anchored["schedule"] = {**schedule, "scores": read}
+        anchored["schedule"] = {**schedule, "scores": folder / schedule["scores"]}
     return anchored

@@ -12,10 +12,12 @@ import typer
 
 import coupled_arena
 from coupled_arena.cli import local_models
+from coupled_arena.cli.adding import add
 from coupled_arena.cli.benching import bench
 from coupled_arena.cli.comparing import compare
 from coupled_arena.cli.playing import demo, run
 from coupled_arena.cli.rating import rate
+from coupled_arena.cli.rejudging import rejudge
 from coupled_arena.cli.results import check, export, leaderboard, runs
 from coupled_arena.cli.serving import serve
 from coupled_arena.cli.status import FAILED, INTERRUPTED, WRONG_USE
@@ -29,7 +31,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (run, compare, demo, bench, leaderboard, runs, check, export, rate, serve):
+for command in (run, compare, demo, bench, add, rejudge, leaderboard, runs, check, export, rate, serve):
     app.command()(command)
 app.add_typer(local_models.app, name="models")
 

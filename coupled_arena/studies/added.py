@@ -9,7 +9,7 @@ from coupled_arena.errors import RatingError
 from coupled_arena.ratings.ranks import Rank
 from coupled_arena.reports.summary import dice
 from coupled_arena.tournaments.derived import WithNewcomer
-from coupled_arena.tournaments.result import Result, Row, rated, row_document, rounded, spending_document
+from coupled_arena.tournaments.result import Result, Row, rated, rounded, row_document, spending_document
 
 
 @dataclass(frozen=True, slots=True)

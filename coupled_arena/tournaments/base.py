@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from coupled_arena.errors import HERE, ConfigurationError, Problem
+from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.masking import published
 from coupled_arena.records import Battle, Question
 from coupled_arena.tournaments.definition import Tournament
@@ -13,6 +13,8 @@ from coupled_arena.tournaments.stored import definition_of
 
 GIVEN_ANEW = frozenset({"domains", "models", "name", "questions", "questions_per_domain", "schedule"})
 """Keys in which a run and what it is derived from may differ."""
+DEFINITION = "definition"
+"""Where a problem is with a definition that was given for what a store does not keep."""
 NOT_STORED = ("agents", "concurrency", "examiner", "judges", "limits", "models", "prompts", "reference", "roles")
 """Keys with something that a store does not keep: prices, secrets, limits, agents, and where a prompt set lies."""
 
@@ -82,13 +84,13 @@ def _completed(stored: Tournament, document: Mapping[str, Any], given: Tournamen
     """Return a stored definition with what only the given one knows."""
     said = published(given.document())
     problems = [
-        Problem(HERE, key, f"is not what run {run} was played by; give the definition of that run")
+        Problem(DEFINITION, key, f"is not what run {run} was played by; give the definition of that run")
         for key in sorted(document.keys() & said.keys() - GIVEN_ANEW)
         if document[key] != said[key]
     ]
     own = {model["name"]: model for model in said["models"]}
     problems += [
-        Problem(HERE, "models", f"{model['name']!r} is another one in run {run}; give the definition of that run")
+        Problem(DEFINITION, "models", f"{model['name']!r} is another one in run {run}; give the definition of that run")
         for model in document["models"]
         if own.get(model["name"], model) != model
     ]

@@ -1,0 +1,64 @@
+"""The command that inserts a newcomer into a finished run: add."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from coupled_arena.cli.deriving import FLAGS, DefinitionOption, definition_in, given, play_derived
+from coupled_arena.cli.flags import in_flags
+from coupled_arena.cli.naming import model_of
+from coupled_arena.cli.options import (
+    DEFAULT_STORE,
+    BudgetCallsOption,
+    BudgetOption,
+    BudgetTokensOption,
+    ConcurrencyOption,
+    DryRunOption,
+    JsonOption,
+    RetryOption,
+    RunOption,
+    StoreOption,
+    YesOption,
+)
+
+WHERE = "add"
+"""What problems name as their place."""
+
+
+def add(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The newcomer, or NAME=MODEL.")],
+    store: StoreOption = DEFAULT_STORE,
+    run: RunOption = None,
+    scores: Annotated[
+        Path | None,
+        typer.Option("--scores", metavar="FILE", help="Scores of models by name; the first opponent is the closest."),
+    ] = None,
+    definition: DefinitionOption = None,
+    as_json: JsonOption = False,
+    dry_run: DryRunOption = False,
+    retry_failed: RetryOption = False,
+    concurrency: ConcurrencyOption = None,
+    budget_usd: BudgetOption = None,
+    budget_calls: BudgetCallsOption = None,
+    budget_tokens: BudgetTokensOption = None,
+    yes: YesOption = False,
+) -> None:
+    """Insert a newcomer into a finished run: it meets a few of the others, and nothing is replayed."""
+    from coupled_arena.studies.added import Addition
+    from coupled_arena.studies.addition import with_newcomer
+
+    budget = {"usd": budget_usd, "calls": budget_calls, "tokens": budget_tokens}
+    with in_flags({**FLAGS, "schedule.scores": "--scores"}):
+        joined = with_newcomer(
+            model_of(model, WHERE),
+            store,
+            run,
+            scores=scores,
+            where=WHERE,
+            **definition_in(definition),
+            **given(budget=budget, concurrency=concurrency),
+        )
+        play_derived(
+            joined, Addition.of, store, WHERE, as_json=as_json, dry_run=dry_run, retry_failed=retry_failed, yes=yes
+        )
