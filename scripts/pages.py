@@ -8,7 +8,8 @@ from pydantic import BaseModel
 
 from coupled_arena.models.model import Model
 from coupled_arena.tournaments.columns import FRAMES
-from coupled_arena.tournaments.definition import BattleRules, CommitteeRules, Tournament
+from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.rules import BattleRules, CommitteeRules
 
 DOCS = Path(__file__).parent.parent / "docs"
 

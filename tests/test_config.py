@@ -14,8 +14,8 @@ import coupled_arena as ca
 from coupled_arena.errors import UNSHOWN
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
-from coupled_arena.tournaments.definition import BattleRules, CommitteeRules
 from coupled_arena.tournaments.preflight.checks import MOST_BATTLES, check
+from coupled_arena.tournaments.rules import BattleRules, CommitteeRules
 
 SOUND: dict[str, Any] = {
     "models": ["sim/ada?skill=1", {"name": "bob", "model": "sim/bob"}],

@@ -7,9 +7,9 @@ from typing import Literal
 
 from coupled_arena.agents.messages import ExamAnswer, ExamRequest
 from coupled_arena.coupling import Dice
-from coupled_arena.prompts import PromptSet, envelope, near_duplicate
+from coupled_arena.prompts import PromptSet, envelope, leak, near_duplicate
 from coupled_arena.protocols.bus import TurnRequest, Utterance, said_as
-from coupled_arena.records import Question, Record
+from coupled_arena.records import Difficulty, Question, Record
 
 MOST_BATCHES = 3
 """How often an examiner is asked about one domain: once, and twice for what is still missing."""
@@ -62,11 +62,21 @@ class ExaminationAgenda:
         count: how many are wanted.
         prompts: the prompt set, whose language the questions are in.
         dice: where the randomness of each batch comes from.
-        known: texts that are questions already, for near-duplicates.
+        known: texts of the domain that are questions already; they count where the new ones are numbered, and none of
+            these may nearly repeat one.
+        difficulty: how hard the questions shall be.
     """
 
     def __init__(
-        self, examiner: str, domain: str, count: int, prompts: PromptSet, dice: ExamDice, *, known: Sequence[str] = ()
+        self,
+        examiner: str,
+        domain: str,
+        count: int,
+        prompts: PromptSet,
+        dice: ExamDice,
+        *,
+        known: Sequence[str] = (),
+        difficulty: Difficulty = "hard",
     ) -> None:
         self.examiner = examiner
         self.domain = prompts.domain(domain)
@@ -74,6 +84,7 @@ class ExaminationAgenda:
         self.prompts = prompts
         self.dice = dice
         self.known = list(known)
+        self.difficulty: Difficulty = difficulty
         self.accepted: list[str] = []
         self.rejected: list[Rejected] = []
         self.batches = 0
@@ -87,6 +98,7 @@ class ExaminationAgenda:
             count=str(self.count),
             domain=domain.title,
             command=domain.command,
+            difficulty=self.prompts.render(f"difficulty.{self.difficulty}"),
             example=domain.example,
         )
         return [self._request(content, self.count)]
@@ -101,7 +113,9 @@ class ExaminationAgenda:
         if not missing or problem or self.batches == MOST_BATCHES:
             self._end(problem or (f"wrote {len(self.accepted)} of {self.count} usable questions" if missing else ""))
             return ()
-        known = "\n".join(envelope("known", text, grammar=self.prompts.grammar) for text in self.accepted)
+        known = "\n".join(
+            envelope("known", text, grammar=self.prompts.grammar) for text in (*self.known, *self.accepted)
+        )
         return [self._request(self.prompts.render("examiner.more", count=str(missing), known=known), missing)]
 
     def _request(self, content: str, count: int) -> TurnRequest:
@@ -122,12 +136,14 @@ class ExaminationAgenda:
             reason = "cut off"
         elif not is_question(text):
             reason = "no question"
+        elif (strayed := leak(text, self.prompts.language)) and strayed.whole:
+            reason = "other language"
         elif near_duplicate(text, [*self.known, *self.accepted]):
             reason = "near-duplicate"
         elif len(self.accepted) == self.count:
             reason = "surplus"
         if reason:
-            self.rejected.append(Rejected(domain=self.domain.name, text=text, reason=reason))
+            self.rejected.append(Rejected(domain=self.domain.name, text=text, reason=reason, author=self.examiner))
         else:
             self.accepted.append(text)
 
@@ -139,8 +155,9 @@ class ExaminationAgenda:
                 language=self.prompts.language,
                 text=text,
                 author=self.examiner,
+                difficulty=self.difficulty,
             )
-            for number, text in enumerate(self.accepted, 1)
+            for number, text in enumerate(self.accepted, len(self.known) + 1)
         )
         self.result = Examination(questions, tuple(self.rejected), problem)
 

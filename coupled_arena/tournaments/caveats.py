@@ -1,12 +1,13 @@
 """What the reader of a leaderboard must know: small committees, and what providers failed to answer."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Battle
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.panels import ADVISABLE_JUDGES, AuthorOf, panel
+from coupled_arena.tournaments.panels import ADVISABLE_JUDGES, AuthorOf, panel, panels_in
+from coupled_arena.tournaments.schedules import Against
 
 LONGEST_WORDS = 160
 """Most characters of a provider's words that are quoted."""
@@ -24,7 +25,8 @@ def caveats(
         strangers: pairs of models, by name, that have no token in common.
     """
     return (
-        *_committees(tournament, author_of),
+        *_committees(tournament, author_of, dict.fromkeys(battle.domain for battle in battles)),
+        *_schedule(tournament),
         *_strangers(tournament, strangers),
         *_debaters(battles),
         *_broken_off(battles),
@@ -41,12 +43,20 @@ def quoted(words: str) -> str:
     return words if len(words) <= LONGEST_WORDS else f"{words[:LONGEST_WORDS]}…"
 
 
-def _committees(tournament: Tournament, author_of: AuthorOf) -> Iterator[str]:
+def _committees(tournament: Tournament, author_of: AuthorOf, domains: Iterable[str]) -> Iterator[str]:
     """Committees that are smaller than advisable."""
-    fewest = min(len(panel(tournament, pair, author_of, None)) for pair in tournament.possible_pairs)
-    if fewest < ADVISABLE_JUDGES:
-        few = f"{fewest} judge{'s' * (fewest != 1)}"
-        yield f"some battles have only {few}; {ADVISABLE_JUDGES} or more are advisable"
+    for key, (domain, *_) in panels_in(tournament, domains).items():
+        fewest = min(len(panel(tournament, domain, pair, author_of, None)) for pair in tournament.possible_pairs)
+        if fewest < ADVISABLE_JUDGES:
+            few = f"{fewest} judge{'s' * (fewest != 1)}"
+            battles = "battles" if key == "judges" else f"battles of {domain}"
+            yield f"some {battles} have only {few}; {ADVISABLE_JUDGES} or more are advisable"
+
+
+def _schedule(tournament: Tournament) -> Iterator[str]:
+    """What a single baseline cannot tell."""
+    if isinstance(tournament.schedule, Against) and len(tournament.models) > 2:
+        yield tournament.schedule.caveat
 
 
 def _strangers(tournament: Tournament, strangers: Set[frozenset[str]]) -> Iterator[str]:

@@ -105,12 +105,14 @@ FRAMES: dict[FrameName, tuple[FrameColumn, ...]] = {
         ("text", "text", "the question itself"),
         ("author", "text", "the examiner, bundled, or the name of a file"),
         ("reference", "text", "reference answer shown to the judges, if any"),
+        ("difficulty", "text", "easy, medium or hard, as its examiner was asked for; missing where nobody said"),
     ),
     "rejected": _columns(
         ("run", "text", "id of the run"),
         ("domain", "text", "domain it was written for"),
         ("text", "text", "what an examiner wrote and nobody was asked"),
-        ("reason", "text", "why: no question, near-duplicate, cut off or surplus"),
+        ("reason", "text", "why: no question, near-duplicate, other language, cut off or surplus"),
+        ("author", "text", "the examiner; missing in a store of an earlier version"),
     ),
     "calls": _columns(
         ("run", "text", "id of the run"),

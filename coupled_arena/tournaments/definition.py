@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from coupled_arena.coupling.alignment import Alignment
 from coupled_arena.coupling.keys import Mode
@@ -18,16 +18,20 @@ from coupled_arena.models.budget import Budget
 from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.model import CHANGES_NO_REPLY, AnyModel, Model
 from coupled_arena.models.simulated.dials import WORLD_DIGITS, in_world
-from coupled_arena.protocols.script import SCRIPTS, Script
-from coupled_arena.protocols.voting import OnFlip, VoteRule
-from coupled_arena.records import Name, Order, Question, Record
+from coupled_arena.records import Difficulty, Name, Question, Record
+from coupled_arena.tournaments.given import as_difficulty, as_examiner, as_judges, as_list, as_questions
 from coupled_arena.tournaments.roles import AgentFactory, RoleSeat, factory_name
-from coupled_arena.tournaments.schedules import RoundRobin, Swiss
+from coupled_arena.tournaments.rules import BattleRules, CommitteeRules
+from coupled_arena.tournaments.schedules import Against, Insertion, Swiss
+from coupled_arena.tournaments.schedules.kinds import SCHEDULES, AnySchedule, as_stored
 
 if TYPE_CHECKING:
     from coupled_arena.tournaments.preflight.outlook import Preflight
     from coupled_arena.tournaments.result import Result
     from coupled_arena.tournaments.store import Store
+
+USUAL_DIFFICULTY: Difficulty = "hard"
+"""What examiners are asked for where the definition says nothing."""
 
 DOMAINS = ("writing", "roleplay", "extraction", "reasoning", "math", "coding", "stem", "humanities")
 """Auto-Arena's eight domains (arXiv 2405.20267, section 3.1)."""
@@ -45,110 +49,10 @@ WRITE = {
 }
 """What to write instead where a value is of a wrong type, by the name of pydantic's finding."""
 
-MOST_JUDGES = 1_000
 PYTHON_ONLY = frozenset({"agents", "questions", "roles"})
 """Keys whose values a store cannot give back."""
 CHANGES_NO_RESULT = frozenset({"budget", "concurrency", "limits"})
 """Keys that are no part of what identifies a run."""
-
-
-def _as_list(value: Any) -> Any:
-    if not isinstance(value, list | tuple):
-        raise ValueError("write a list, such as [...]")
-    return value
-
-
-_LISTED_MODELS: TypeAdapter[tuple[Model, ...]] = TypeAdapter(tuple[AnyModel, ...])
-_LISTED_QUESTIONS: TypeAdapter[tuple[Question, ...]] = TypeAdapter(tuple[Question, ...])
-
-# Each of the following decides between the members of a union itself: pydantic would report a finding for every
-# member, under keys that no file has.
-
-
-def _as_judges(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return _LISTED_MODELS.validate_python(value)
-    if not isinstance(value, int) or isinstance(value, bool) or value > MOST_JUDGES:
-        raise ValueError(f"write a number of judges up to {MOST_JUDGES}, or a list of models")
-    return value
-
-
-def _as_questions(value: Any) -> Any:
-    if isinstance(value, str):
-        return Path(value)
-    if isinstance(value, list | tuple) and all(isinstance(part, Question | Mapping) for part in value):
-        return _LISTED_QUESTIONS.validate_python(value)
-    if value is not None and not isinstance(value, Path):
-        raise ValueError("write the path of a JSONL or CSV file, or a list of tables with the fields of a question")
-    return value
-
-
-def _as_script(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    if value not in SCRIPTS:
-        raise ValueError(f"no script named {value!r}; there is {', '.join(sorted(SCRIPTS))}, or give steps")
-    return SCRIPTS[value]
-
-
-SCHEDULES: dict[str, type[Swiss] | type[RoundRobin]] = {"swiss": Swiss, "round_robin": RoundRobin}
-
-
-def _as_schedule(value: Any) -> Any:
-    if isinstance(value, Swiss | RoundRobin):
-        return value
-    kind = value.get("kind") if isinstance(value, Mapping) else value
-    if not isinstance(kind, str) or kind not in SCHEDULES:
-        shown = f" named {kind!r}" if isinstance(kind, str) else " of this kind"
-        raise ValueError(f"no schedule{shown}; there is {', '.join(sorted(SCHEDULES))}")
-    return SCHEDULES[kind].model_validate(value if isinstance(value, Mapping) else {})
-
-
-class CommitteeRules(Record):
-    """Who judges, and how a committee comes to a decision."""
-
-    recuse: Literal["family", "author", "none"] = "family"
-    """Who may not judge a battle: the debaters' families, only the same weights and settings, or nobody."""
-    discussion_rounds: int = Field(default=1, ge=0, le=3)
-    """How many rounds of discussion follow the lone opinions."""
-    min_judges: int | None = Field(default=None, ge=1, le=MOST_JUDGES)
-    """Fewest judges of a battle; None is 3 for a number of judges and 1 for a listed panel."""
-    vote: VoteRule = "plurality"
-    """`plurality`: equal top counts are a tie; `majority`: half of the valid votes or fewer are a tie."""
-    quorum: float = Field(default=0.5, ge=0, lt=1)
-    """A decision needs more than this share of the seats to hold a valid verdict."""
-    orders: Literal["one", "both"] = "one"
-    """Whether each judge sees a battle once, or also with the debaters' labels exchanged."""
-    on_flip: OnFlip = "tie"
-    """What two different verdicts of one judge count as where it saw both orders."""
-    judges_see_thoughts: bool = False
-    """Whether judges are shown `think`."""
-    references: bool = True
-    """Whether math, reasoning and coding questions get a reference answer, where a model may write it."""
-    reason_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
-    """Most tokens of a judge's reasons; None is the prompt set's limit."""
-
-    @property
-    def presented(self) -> tuple[Order, ...]:
-        """The presentation orders."""
-        return ("AB", "BA") if self.orders == "both" else ("AB",)
-
-
-class BattleRules(Record):
-    """How a battle is fought."""
-
-    script: Annotated[Script, BeforeValidator(_as_script)] = SCRIPTS["peer-battle"]
-    """`peer-battle`, `single`, or steps of your own."""
-    sides: Literal["balanced", "both"] = "balanced"
-    """Each model speaks first on half of the questions, or on all of them, once each."""
-    replicates: int = Field(default=1, ge=1, le=1_000)
-    """How many independent draws of the dice a question is battled over in one match."""
-    forfeit: Literal["loss", "void"] = "loss"
-    """What a debater that gives no answer gets."""
-    reveal_criticism: bool = True
-    """Whether `criticize` is shown to the opponent."""
-    section_tokens: int | None = Field(default=None, ge=10, le=1_000_000)
-    """Most tokens of one section, beside the word budget."""
 
 
 class Tournament(Record):
@@ -167,26 +71,29 @@ class Tournament(Record):
 
     name: Name = "tournament"
     """Name of the run."""
-    models: Annotated[tuple[AnyModel, ...], BeforeValidator(_as_list)]
+    models: Annotated[tuple[AnyModel, ...], BeforeValidator(as_list)]
     """What is rated: at least two models."""
-    judges: Annotated[tuple[Model, ...] | int, BeforeValidator(_as_judges)] = 5
+    judges: Annotated[tuple[Model, ...] | int, BeforeValidator(as_judges)] = 5
     """The panel, or how many of the best-rated models of the tournament judge."""
-    examiner: AnyModel | None = None
-    """Who writes the questions; None takes them from `questions` or the bundled set."""
+    examiner: Annotated[Model | tuple[Model, ...] | None, BeforeValidator(as_examiner)] = None
+    """Who writes the questions, one model or several; None takes them from `questions` or the bundled set."""
     reference: AnyModel | None = None
-    """Who writes reference answers; None is the examiner."""
-    domains: Annotated[tuple[Name, ...], BeforeValidator(_as_list)] = DOMAINS
+    """Who writes reference answers; None is the first examiner that plays in no battle."""
+    domains: Annotated[tuple[Name, ...], BeforeValidator(as_list)] = DOMAINS
     """What the questions are about; left out beside `questions`, whatever these are about."""
     questions_per_domain: int = Field(default=5, ge=1, le=10_000)
     """How many questions each domain has; left out beside `questions`, all of these."""
-    questions: Annotated[tuple[Question, ...] | Path | None, BeforeValidator(_as_questions)] = None
+    difficulty: Annotated[Difficulty | dict[Name, Difficulty], BeforeValidator(as_difficulty)] = USUAL_DIFFICULTY
+    """How hard examiners are asked to make the questions: `easy`, `medium` or `hard`, or one of them by domain."""
+    questions: Annotated[tuple[Question, ...] | Path | None, BeforeValidator(as_questions)] = None
     """Questions of your own: records, or a JSONL or CSV file."""
     language: Name = "en"
     """Language of questions and prompts."""
     prompts: str | None = None
     """Name of a prompt set or path of a TOML file; None is the language's own."""
-    schedule: Annotated[Swiss | RoundRobin, BeforeValidator(_as_schedule)] = Swiss()
-    """Who meets whom."""
+    schedule: AnySchedule = Swiss()
+    """Who meets whom: `swiss`, `round_robin`, `against`, `insertion`, a table with `kind` and the rule's own keys, or a
+    function of yours (docs/schedules.md)."""
     coupling: Literal["coupled", "independent", "fresh", "both"] = "coupled"
     """Whether models share their dice, roll their own, roll anew for every opponent and side, or play every battle in
     a coupled and in an independent arm, of which the first is rated and the second compared with it."""
@@ -221,12 +128,14 @@ class Tournament(Record):
         try:
             return cls(**parameters)
         except ConfigurationError as error:
-            raise ConfigurationError([problem._replace(where=where) for problem in error.problems]) from None
+            placed = [p._replace(where=where) if p.where == HERE else p for p in error.problems]
+            raise ConfigurationError(placed) from None
 
     @classmethod
     def stored(cls, document: Mapping[str, Any]) -> Self:
         """Build a tournament from the `document` a store keeps, without agents of your own and own questions."""
-        return cls(**{key: value for key, value in document.items() if key not in PYTHON_ONLY})
+        kept = {key: value for key, value in document.items() if key not in PYTHON_ONLY}
+        return cls(**{**kept, "schedule": as_stored(document["schedule"])})
 
     @model_validator(mode="before")
     @classmethod
@@ -305,9 +214,23 @@ class Tournament(Record):
         return not isinstance(self.judges, int)
 
     @property
-    def min_judges(self) -> int:
-        """Fewest judges of a battle."""
-        return self.committee.min_judges or (1 if self.is_panel else 3)
+    def examiners(self) -> tuple[Model, ...]:
+        """Who writes questions."""
+        if self.examiner is None:
+            return ()
+        return (self.examiner,) if isinstance(self.examiner, Model) else self.examiner
+
+    def difficulty_in(self, domain: str) -> Difficulty:
+        """Return how hard examiners are asked to make the questions of a domain."""
+        return self.difficulty.get(domain, USUAL_DIFFICULTY) if isinstance(self.difficulty, dict) else self.difficulty
+
+    def judges_in(self, domain: str) -> tuple[Model, ...] | int:
+        """Return who judges the battles of a domain: its panel, or how many of the best-rated models."""
+        return self.committee.judges_by_domain.get(domain, self.judges)
+
+    def min_judges_in(self, domain: str) -> int:
+        """Return the fewest judges of a battle of a domain."""
+        return self.committee.min_judges or (3 if isinstance(self.judges_in(domain), int) else 1)
 
     @property
     def prompt_set(self) -> str:
@@ -317,12 +240,16 @@ class Tournament(Record):
     @property
     def judging_models(self) -> tuple[Model, ...]:
         """Every model that may sit in a committee, in listing order."""
-        return self.models if isinstance(self.judges, int) else self.judges
+        general = self.models if isinstance(self.judges, int) else self.judges
+        panels = self.committee.judges_by_domain.values()
+        return tuple(dict.fromkeys((*general, *(judge for panel in panels for judge in panel))))
 
     @property
     def possible_pairs(self) -> tuple[tuple[Model, Model], ...]:
         """Every two models that may yet meet, or be judged, in listing order."""
-        return tuple(combinations(self.models, 2))
+        centre = self.schedule.centre if isinstance(self.schedule, Against | Insertion) else None
+        pairs = combinations(self.models, 2)
+        return tuple(pair for pair in pairs if centre is None or centre in (pair[0].name, pair[1].name))
 
     @property
     def own_actions(self) -> tuple[str, ...]:
@@ -343,9 +270,16 @@ class Tournament(Record):
         Left out is what changes no result: concurrency, limits, budget, and what models cost.
         """
         data = self.model_dump(mode="json", exclude={*CHANGES_NO_RESULT, "agents", "roles", "questions"})
-        singles = [data["examiner"], data["reference"]]
+        # What an earlier version did not know is left out where nobody asks for it: its runs go on.
+        if self.difficulty == USUAL_DIFFICULTY:
+            del data["difficulty"]
+        panels = data["committee"]["judges_by_domain"]
+        if not panels:
+            del data["committee"]["judges_by_domain"]
         judges = [] if isinstance(self.judges, int) else data["judges"]
-        for model in filter(None, (*data["models"], *judges, *singles)):
+        listed = [judge for panel in panels.values() for judge in panel]
+        examiners = data["examiner"] if isinstance(data["examiner"], list) else [data["examiner"]]
+        for model in filter(None, (*data["models"], *judges, *listed, *examiners, data["reference"])):
             for key in CHANGES_NO_REPLY:
                 del model[key]
         data["agents"] = {name: factory_name(factory) for name, factory in sorted(self.agents.items())}
@@ -356,7 +290,10 @@ class Tournament(Record):
         if isinstance(self.questions, Path):
             data["questions"] = self.questions.name
         elif self.questions is not None:
-            data["questions"] = [question.model_dump(mode="json") for question in self.questions]
+            data["questions"] = [
+                question.model_dump(mode="json", exclude=None if question.difficulty else {"difficulty"})
+                for question in self.questions
+            ]
         else:
             data["questions"] = None
         return data
@@ -399,13 +336,15 @@ def _unknown(keys: list[str]) -> str:
     tables: dict[str, type[Record]] = {
         "committee": CommitteeRules,
         "battle": BattleRules,
-        "schedule": Swiss,
         "questions": Question,
         "limits": Limit,
         "budget": Budget,
         **dict.fromkeys(("models", "judges", "examiner", "reference"), Model),
     }
-    known = [*tables.get(keys[0], Tournament).model_fields] if len(keys) > 1 else _top_keys()
+    table = Model if "judges_by_domain" in keys[:-1] else tables.get(keys[0], Tournament)
+    known = [*table.model_fields] if len(keys) > 1 else _top_keys()
+    if keys[0] == "schedule" and len(keys) > 1:
+        known = [key for rule in SCHEDULES.values() for key in rule.model_fields]
     close = difflib.get_close_matches(keys[-1], known, n=1)
     return f"unknown key; did you mean {close[0]!r}?" if close else "unknown key; docs/parameters.md lists all keys"
 

@@ -28,9 +28,14 @@ def battles_by_domain(tournament: Tournament, known: Sequence[Question] | None) 
     """Return what `battles_over` does for every domain, in the order of the questions."""
     if isinstance(tournament, JudgedAnew):
         return {domain: (count, 0) for domain, count in Counter(b.domain for b in tournament.judged).items()}
-    most = dict.fromkeys(tournament.domains, tournament.questions_per_domain)
-    asked = most if known is None else Counter(question.domain for question in known)
+    asked = questions_by_domain(tournament, known)
     return {domain: _battles(tournament, questions) for domain, questions in asked.items()}
+
+
+def questions_by_domain(tournament: Tournament, known: Sequence[Question] | None) -> dict[str, int]:
+    """Return how many questions every domain has at most, in the order of the questions."""
+    most = dict.fromkeys(tournament.domains, tournament.questions_per_domain)
+    return most if known is None else dict(Counter(question.domain for question in known))
 
 
 def _battles(tournament: Tournament, questions: int) -> tuple[int, int]:

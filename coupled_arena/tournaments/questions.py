@@ -5,17 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coupled_arena.agents.messages import StepAnswer
-from coupled_arena.coupling import Dice
 from coupled_arena.errors import ModelError
 from coupled_arena.models.model import Model
 from coupled_arena.prompts import PromptSet, bundled_questions, load_questions, near_duplicate
-from coupled_arena.protocols import ExaminationAgenda, Rejected
-from coupled_arena.protocols.examination import Examination
+from coupled_arena.protocols import Rejected
 from coupled_arena.protocols.reference import ReferenceAgenda
 from coupled_arena.records import Question
 from coupled_arena.tournaments.conversations import hold, together
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.derived import Derived, WithNewcomer
+from coupled_arena.tournaments.examining import examine
 from coupled_arena.tournaments.panels import AuthorOf
 from coupled_arena.tournaments.seating import Seating
 
@@ -58,7 +57,7 @@ def known_questions(tournament: Tournament) -> tuple[Question, ...] | None:
     """Return the questions of a tournament as they are before the first call, or None if an examiner writes them."""
     if tournament.questions is not None:
         return given_questions(tournament)
-    if tournament.examiner is not None:
+    if tournament.examiners:
         return None
     most = tournament.questions_per_domain
     return tuple(q for domain in tournament.domains for q in bundled_questions(tournament.language, domain)[:most])
@@ -124,18 +123,9 @@ async def gather(tournament: Tournament, seating: Seating, prompts: PromptSet) -
 
 
 async def _domain(tournament: Tournament, seating: Seating, prompts: PromptSet, domain: str) -> QuestionSet:
-    """Ask the examiner about one domain and fill up from the bundled set, visibly."""
+    """Ask the examiners about one domain and fill up from the bundled set, visibly."""
     wanted = tournament.questions_per_domain
-    examination = Examination((), ())
-    if tournament.examiner is not None:
-        examiner = tournament.examiner
-
-        def dice(batch: int) -> Dice:
-            return seating.table.examiner(domain, prompts.language, batch, examiner.name)
-
-        agenda = ExaminationAgenda(examiner.name, domain, wanted, prompts, dice)
-        seats = {"examiner": seating.examiner(examiner)}
-        examination = await hold(agenda, seats, conversation=f"examination:{domain}")
+    examination = await examine(tournament, seating, prompts, domain)
     questions = list(examination.questions)
     caveats: list[str] = []
     missing = wanted - len(questions)
@@ -147,26 +137,29 @@ async def _domain(tournament: Tournament, seating: Seating, prompts: PromptSet, 
             for number, q in enumerate(spare, len(questions) + 1)
         ]
         questions += taken
-        if tournament.examiner is not None:
-            caveats.append(
-                f"{domain}: {len(taken)} of {wanted} questions are bundled ones; "
-                f"{tournament.examiner.name}: {examination.problem}"
-            )
+        if tournament.examiners:
+            caveats.append(f"{domain}: {len(taken)} of {wanted} questions are bundled ones; {examination.problem}")
         if len(questions) < wanted:
             caveats.append(f"{domain}: {len(questions)} of {wanted} questions could be had")
     return QuestionSet(tuple(questions), examination.rejected, tuple(caveats))
 
 
 def reference_writer(tournament: Tournament, author_of: AuthorOf) -> tuple[Model | None, str]:
-    """Return who writes reference answers, or why nobody does: a writer must play in no battle."""
-    writer = tournament.reference or tournament.examiner
+    """Return who writes reference answers, or why nobody does: a writer must play in no battle.
+
+    The model named as `reference`, else the first examiner that plays in no battle.
+    """
+    writers = tournament.examiners if tournament.reference is None else (tournament.reference,)
     if not tournament.committee.references:
         return None, "references are switched off"
-    if writer is None:
+    if not writers:
         return None, "references are off: no examiner and no reference model is named"
-    if any(writer.name == m.name or author_of(writer) == author_of(m) for m in tournament.models):
-        return None, f"references are off: {writer.name} plays in this tournament; name another model as `reference`"
-    return writer, ""
+    for writer in writers:
+        if not any(writer.name == m.name or author_of(writer) == author_of(m) for m in tournament.models):
+            return writer, ""
+    names = " and ".join(writer.name for writer in writers)
+    plays = "plays" if len(writers) == 1 else "play"
+    return None, f"references are off: {names} {plays} in this tournament; name another model as `reference`"
 
 
 async def _with_references(

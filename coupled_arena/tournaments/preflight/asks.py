@@ -1,6 +1,7 @@
 """Every call that a tournament may make, at its longest: what both the estimate and the check of contexts go by."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 
 from coupled_arena.agents.debater import MOST_REQUESTS
@@ -13,11 +14,13 @@ from coupled_arena.protocols.reference import REFERENCE_WORDS
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Section
 from coupled_arena.tournaments.derived import JudgedAnew
+from coupled_arena.tournaments.examining import shares
 from coupled_arena.tournaments.extent import battles_by_domain, battles_over
 from coupled_arena.tournaments.panels import panels_in
 from coupled_arena.tournaments.preflight.loads import Ask, Duty, Load, added, load_of, repeated
 from coupled_arena.tournaments.questions import known_questions, reference_writer
 from coupled_arena.tournaments.runner import JUDGE_WORDS
+from coupled_arena.tournaments.schedules import RoundRobin, Swiss
 from coupled_arena.tournaments.seating import Seating
 
 LONG_QUESTION = 300
@@ -127,17 +130,40 @@ class _Asks:
         return (writer, count) if count and self.tournament.asks("reference") else (None, 0)
 
     def _examination(self) -> Iterator[Duty]:
-        """Yield the examiner's duty: a domain is one conversation, and what is missing is asked for again."""
-        examiner, count = self.tournament.examiner, self.tournament.questions_per_domain
-        if self.known is not None or examiner is None:
+        """Yield every examiner's duty: a domain is one conversation."""
+        if self.known is not None:
             return
+        asked = shares(self.tournament).values()
+        for examiner in self.tournament.examiners:
+            times = Counter(share[examiner.name] for share in asked)
+            loads = [
+                load_of(self._thinking(examiner, self._examining(examiner, count)), domains)
+                for count, domains in times.items()
+                if count
+            ]
+            if loads:
+                yield Duty("examiner", "examiner", examiner, added(loads))
+
+    def _examining(self, examiner: Model, count: int) -> list[Ask]:
+        """Return what an examiner is asked for its share of a domain: what is missing is asked for again."""
         able = self.seating.gateway.abilities(self._called(examiner))
         system = self._frame("examiner.system") + self._frame("examiner.json" if able.schema else "examiner.lines")
         request = max(
-            self._frame("examiner.request", count=str(count), domain=d.title, command=d.command, example=d.example)
-            for d in self.domains
+            self._frame(
+                "examiner.request",
+                count=str(count),
+                domain=domain.title,
+                command=domain.command,
+                difficulty=self.prompts.render(f"difficulty.{self.tournament.difficulty_in(domain.name)}"),
+                example=domain.example,
+            )
+            for domain in self.domains
         )
-        more = self._frame("examiner.more", count=str(count), known="") + count * token_bound(envelope("known", ""))
+        all_ = self.tournament.questions_per_domain
+        more = self._frame("examiner.more", count=str(count), known="") + all_ * token_bound(envelope("known", ""))
+        # Whatever others wrote before, in all their replies.
+        others = len(self.tournament.examiners) - 1
+        more += MOST_BATCHES * TOKENS_PER_QUESTION * (all_ - count + others)
         written = TOKENS_PER_QUESTION * (count + 1)
         first = system + request + 2 * MESSAGE_TOKENS
         asks = [Ask(first, written)]
@@ -147,7 +173,7 @@ class _Asks:
             frames = batch * (more + 2 * MESSAGE_TOKENS)
             longest = first + frames + (batch + 1) * written
             asks.append(Ask(longest, written, again=True, together=longest))
-        yield self._duty("examiner", "examiner", examiner, asks, len(self.domains))
+        return asks
 
     def _most(self, number: int) -> int:
         """Return the most tokens of a step's turn."""

@@ -4,16 +4,20 @@ from coupled_arena.agents.factories import key_of
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
 from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.panels import panel_key
 from coupled_arena.tournaments.seating import agents_models
 
 
 def cast(tournament: Tournament) -> dict[str, list[Model]]:
     """Return every model of a definition by the key that names it."""
-    single = {"examiner": tournament.examiner, "reference": tournament.reference}
+    panels = tournament.committee.judges_by_domain
+    single = {"reference": tournament.reference}
     roles = {f"roles.{name}": seat.model for name, seat in sorted(tournament.roles.items())}
     return {
         "models": list(tournament.models),
         "judges": [] if isinstance(tournament.judges, int) else list(tournament.judges),
+        **{panel_key(domain): list(panel) for domain, panel in sorted(panels.items())},
+        **({"examiner": list(tournament.examiners)} if tournament.examiners else {}),
         **{key: [model] for key, model in {**single, **roles}.items() if model is not None},
     }
 
@@ -41,4 +45,6 @@ def hosted_models(tournament: Tournament, gateway: Gateway | None = None) -> dic
 
 def role_under(key: str) -> str:
     """Return the role of the models under a key of the definition, as it decides their temperature."""
+    if key.startswith(panel_key("")):
+        return "judge"
     return {"models": "debater", "judges": "judge"}.get(key, key.removeprefix("roles."))

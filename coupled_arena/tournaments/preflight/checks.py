@@ -1,7 +1,7 @@
 """Everything that can be known to be wrong with a definition before the first call, all of it at once."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from coupled_arena.agents.factories import ROLES, AgentBackend
@@ -17,12 +17,12 @@ from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Question
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.extent import battles_of
-from coupled_arena.tournaments.panels import short_pairings
+from coupled_arena.tournaments.panels import panel_key, panels_in, short_pairings
 from coupled_arena.tournaments.preflight.asks import duties
-from coupled_arena.tournaments.preflight.casting import asked_cast, cast
+from coupled_arena.tournaments.preflight.casting import asked_cast, cast, role_under
 from coupled_arena.tournaments.preflight.contexts import too_long
-from coupled_arena.tournaments.questions import chosen
-from coupled_arena.tournaments.schedules import Swiss
+from coupled_arena.tournaments.preflight.scheduling import absentees, first_round
+from coupled_arena.tournaments.questions import chosen, domains_of
 from coupled_arena.tournaments.seating import Seating, with_agents
 
 MOST_PAIRINGS_LISTED = 3
@@ -67,14 +67,17 @@ def problems_in(
         *_simulated(tournament, agents),
         *_agents(tournament, agents),
         *_script(tournament),
-        *_schedule(tournament),
+        *absentees(tournament),
         *_domains(tournament),
         *_prompts(tournament),
         *_questions(tournament),
     ]
     sound = not problems
     if sound:
-        problems += _size(tournament)
+        problems += first_round(tournament)
+        sound = not problems
+    if sound:
+        problems += [*_size(tournament), *_domain_keys(tournament)]
         sound = not problems
     lacking = list(_models(tournament, gateway, answered=answered, keys=keys))
     problems += (problem for _, problem in lacking)
@@ -108,6 +111,9 @@ def _casting(tournament: Tournament) -> Iterator[Problem]:
         yield Problem(HERE, "judges", "a committee needs at least one judge")
     if not isinstance(tournament.judges, int) and not tournament.judges:
         yield Problem(HERE, "judges", "name at least one judge, or give a number")
+    for domain, panel in sorted(tournament.committee.judges_by_domain.items()):
+        if not panel:
+            yield Problem(HERE, panel_key(domain), "name at least one judge, or leave the key out")
 
 
 def _simulated(tournament: Tournament, agents: AgentBackend) -> Iterator[Problem]:
@@ -122,12 +128,14 @@ def _simulated(tournament: Tournament, agents: AgentBackend) -> Iterator[Problem
     real = [model.name for model in tournament.models if kinds[model] - {"sim"}]
     if not real:
         return
-    judge = next((judge.name for judge in tournament.judging_models if kinds[judge] == {"sim"}), None)
+    judge = next((judge for judge in tournament.judging_models if kinds[judge] == {"sim"}), None)
     if judge is not None:
-        message = f"{judge} is simulated and can judge only simulated debaters, not {real[0]}; name a real judge"
-        yield Problem(HERE, "judges", message)
-    for key, model in (("examiner", tournament.examiner), ("reference", tournament.reference)):
-        if model is not None and model.kind == "sim":
+        panels = [key for key, models in cast(tournament).items() if role_under(key) == "judge" and judge in models]
+        message = f"{judge.name} is simulated and can judge only simulated debaters, not {real[0]}; name a real judge"
+        yield Problem(HERE, next(iter(panels), "judges"), message)
+    for key in ("examiner", "reference"):
+        model = next((model for model in cast(tournament).get(key, ()) if model.kind == "sim"), None)
+        if model is not None:
             what = "question" if key == "examiner" else "answer for"
             message = f"{model.name} is simulated and can {what} only simulated debaters, not {real[0]}; "
             yield Problem(HERE, key, message + "name a real model, or leave the key out")
@@ -147,14 +155,6 @@ def _agents(tournament: Tournament, agents: AgentBackend) -> Iterator[Problem]:
             yield from (Problem(HERE, f"roles.{role}", fault) for fault in agents.faults(f"{ROLES}{role}"))
 
 
-def _schedule(tournament: Tournament) -> Iterator[Problem]:
-    """Scores of models that do not play."""
-    names = {model.name for model in tournament.models}
-    scores = tournament.schedule.scores if isinstance(tournament.schedule, Swiss) else None
-    for name in sorted(set(scores or ()) - names):
-        yield Problem(HERE, "schedule.scores", f"{name!r} does not play; the names are {', '.join(sorted(names))}")
-
-
 def _script(tournament: Tournament) -> Iterator[Problem]:
     """Roles without a seat, seats without a role, actions the language has no tag for."""
     roles = tournament.battle.script.roles
@@ -172,6 +172,20 @@ def _domains(tournament: Tournament) -> Iterator[Problem]:
         yield Problem(HERE, "domains", "name at least one domain")
     for domain in _repeated(tournament.domains):
         yield Problem(HERE, "domains", f"{domain!r} is listed twice")
+    if "difficulty" in tournament.model_fields_set and not tournament.examiners:
+        yield Problem(HERE, "difficulty", "is told to examiners, and there is none; name one, or leave the key out")
+
+
+def _domain_keys(tournament: Tournament) -> Iterator[Problem]:
+    """Keys of single domains that nothing is asked about."""
+    asked = domains_of(tournament)
+    difficulties = tournament.difficulty if isinstance(tournament.difficulty, dict) else {}
+    for domain in difficulties:
+        if domain not in asked:
+            yield Problem(HERE, f"difficulty.{domain}", f"no question is about this; there is {', '.join(asked)}")
+    for domain in tournament.committee.judges_by_domain:
+        if domain not in asked:
+            yield Problem(HERE, panel_key(domain), f"no question is about this; there is {', '.join(asked)}")
 
 
 def _prompts(tournament: Tournament) -> Iterator[Problem]:
@@ -278,12 +292,17 @@ def _budget(tournament: Tournament, agents: AgentBackend) -> Iterator[Problem]:
 
 def _panels(tournament: Tournament, seating: Seating) -> Iterator[Problem]:
     """Pairings that no committee could judge."""
-    short = short_pairings(tournament, seating.author_of)
-    if not short:
-        return
+    for key, (domain, *_) in panels_in(tournament, domains_of(tournament)).items():
+        if short := short_pairings(tournament, domain, seating.author_of):
+            yield Problem(HERE, key, _too_few(tournament, domain, short))
+
+
+def _too_few(tournament: Tournament, domain: str, short: Sequence[tuple[str, str, int]]) -> str:
+    """Return what to do about pairings with too few judges in a domain."""
+    least = tournament.min_judges_in(domain)
     listed = "; ".join(f"{a} against {b}: {n}" for a, b, n in short[:MOST_PAIRINGS_LISTED])
     more = f" and {len(short) - MOST_PAIRINGS_LISTED} more" if len(short) > MOST_PAIRINGS_LISTED else ""
-    need = f"{tournament.min_judges} eligible judge{'s' * (tournament.min_judges != 1)}"
+    need = f"{least} eligible judge{'s' * (least != 1)}"
     message = f"too few judges: a battle needs {need}, and there are fewer for {listed}{more}; "
     if tournament.committee.recuse == "family":
         families: dict[str, list[str]] = {}
@@ -294,4 +313,4 @@ def _panels(tournament: Tournament, seating: Seating) -> Iterator[Problem]:
         message += 'list judges of other families, set `family` of a model, or committee.recuse = "author"'
     else:
         message += "list more judges or set committee.min_judges"
-    yield Problem(HERE, "judges", message)
+    return message

@@ -7,8 +7,10 @@ from coupled_arena.models.families import family_of
 from coupled_arena.models.limits.limit import patterns_for
 from coupled_arena.models.model import Model
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.panels import ADVISABLE_JUDGES, AuthorOf, eligible
+from coupled_arena.tournaments.panels import ADVISABLE_JUDGES, AuthorOf, eligible, panels_in
 from coupled_arena.tournaments.preflight.casting import cast
+from coupled_arena.tournaments.preflight.scheduling import schedule_notes
+from coupled_arena.tournaments.questions import domains_of
 
 MOST_PAIRS_LISTED = 3
 """Most pairs with few judges that are named."""
@@ -27,6 +29,7 @@ def notes_on(tournament: Tournament, author_of: AuthorOf, asked: Collection[Mode
     yield from _limits(tournament, [model.model for model in asked if model.kind == "hosted"])
     yield from _families(tournament)
     yield from _small_committees(tournament, author_of)
+    yield from schedule_notes(tournament)
     yield from _uncounted(tournament)
 
 
@@ -67,16 +70,18 @@ def _families(tournament: Tournament) -> Iterator[str]:
 
 
 def _small_committees(tournament: Tournament, author_of: AuthorOf) -> Iterator[str]:
-    small = [
-        (a.name, b.name, judges)
-        for a, b in tournament.possible_pairs
-        if len(judges := eligible(tournament, (a, b), author_of)) < ADVISABLE_JUDGES
-    ]
-    for a, b, judges in small[:MOST_PAIRS_LISTED]:
-        names = ", ".join(judge.name for judge in judges)
-        yield f"{a} against {b}: judged by {names} only; {ADVISABLE_JUDGES} judges or more are advisable"
-    if len(small) > MOST_PAIRS_LISTED:
-        yield f"{len(small) - MOST_PAIRS_LISTED} more pairs have fewer than {ADVISABLE_JUDGES} judges"
+    for key, (domain, *_) in panels_in(tournament, domains_of(tournament)).items():
+        within = "" if key == "judges" else f" in {domain}"
+        small = [
+            (a.name, b.name, judges)
+            for a, b in tournament.possible_pairs
+            if len(judges := eligible(tournament, domain, (a, b), author_of)) < ADVISABLE_JUDGES
+        ]
+        for a, b, judges in small[:MOST_PAIRS_LISTED]:
+            names = ", ".join(judge.name for judge in judges)
+            yield f"{a} against {b}{within}: judged by {names} only; {ADVISABLE_JUDGES} judges or more are advisable"
+        if len(small) > MOST_PAIRS_LISTED:
+            yield f"{len(small) - MOST_PAIRS_LISTED} more pairs have fewer than {ADVISABLE_JUDGES} judges{within}"
 
 
 def _uncounted(tournament: Tournament) -> Iterator[str]:
