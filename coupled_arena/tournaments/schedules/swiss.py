@@ -1,6 +1,7 @@
 """Models with close points meet: each round of a Swiss tournament is one matching problem."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
@@ -79,6 +80,7 @@ def _costs(seats: Sequence[str | None], standings: Standings) -> dict[tuple[int,
     per_point = 1 + size**3
     per_bye = per_point * (1 + size * max(points, default=0) ** 2)
     per_rematch = per_bye * (1 + len(standings.rounds) * size)
+    met = Counter(frozenset((a, b)) for played in standings.rounds for a, b, _ in played)
     costs = {}
     for i, a in enumerate(seats):
         for j, b in enumerate(seats[i + 1 :], i + 1):
@@ -86,6 +88,6 @@ def _costs(seats: Sequence[str | None], standings: Standings) -> dict[tuple[int,
                 continue
             # A bye counts as meeting somebody without points who stands last.
             cost = (points[i] - points[j]) ** 2 * per_point + (i - j) ** 2
-            cost += per_bye * standings.byes(a) if b is None else per_rematch * standings.met(a, b)
+            cost += (per_bye if b is None else per_rematch) * met[frozenset((a, b))]
             costs[i, j] = cost
     return costs
