@@ -64,7 +64,7 @@ def test_arms_that_are_copies_do_not_differ_at_all() -> None:
     one = arm_of("coupled", chances(0.7, 0.6, 0.4), 30, 3)
     other = [b.model_copy(update={"arm": "independent", "id": f"i{b.id}"}) for b in one]
     arms = compare_arms([*one, *other], "coupled", "independent")
-    assert max(abs(change.change) for change in arms.changes) < 0.01
+    assert max(abs(change.change or 0) for change in arms.changes) < 0.01
     assert (arms.differ, arms.line) == (False, "coupled and independent dice rank all models alike")
 
 
@@ -109,3 +109,25 @@ def test_too_few_questions_leave_no_interval_and_claim_nothing() -> None:
 def test_what_cannot_be_compared_is_refused(second: str, prior: float | str) -> None:
     with pytest.raises(RatingError):
         compare_arms([], "coupled", second, prior=prior)  # type: ignore[arg-type]
+
+
+def test_a_model_that_an_arm_does_not_know_changes_nothing_and_widens_nothing() -> None:
+    both = [*arm_of("coupled", chances(0.7, 0.8, 0.6), 40, 1), *arm_of("independent", chances(0.6, 0.8, 0.6), 40, 2)]
+    extra = [battle("coupled", question, "cleo", "dan", "B" if question % 3 else "A") for question in range(40)]
+    arms = compare_arms([*both, *extra], "coupled", "independent", models=["eve"])
+    found = {(change.a, change.b): change for change in arms.changes}
+    known = {pair for pair, change in found.items() if change.change is not None}
+    assert known == {("ada", "bob"), ("ada", "cleo"), ("bob", "cleo")}
+    assert all(found[pair].low is not None for pair in known)
+    assert found["cleo", "dan"].first is not None
+    missing = [change for pair, change in found.items() if pair not in known]
+    assert {(change.second, change.low, change.high, change.turned) for change in missing} == {
+        (None, None, None, False)
+    }
+    assert found["dan", "eve"].first is None
+    assert arms.line == "coupled and independent dice rank alike the 3 pairs that both have"
+
+
+def test_arms_without_a_model_in_common_say_so() -> None:
+    battles = [battle("coupled", n, "ada", "bob", "A") for n in range(9)]
+    assert compare_arms(battles, "coupled", "independent").line.endswith("dice have no two models in common")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benchmarks.papers._auto_arena_files import NO_BATTLES, Files, number, percent
 from benchmarks.papers._rows import Row, agree
-from coupled_arena.ratings.agreement import compare
+from coupled_arena.ratings.rank_agreement import compare
 
 Scores = Mapping[str, float]
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ import numpy as np
 
 from coupled_arena.errors import RatingError
 from coupled_arena.ratings.rate import rate
-from coupled_arena.ratings.result import Prior
+from coupled_arena.ratings.result import Prior, Ratings
 from coupled_arena.ratings.scale import spread
 from coupled_arena.ratings.table import RatingInput
 from coupled_arena.records import Battle
@@ -22,9 +22,9 @@ class Change:
     """The first model, by alphabet."""
     b: str
     """The second model."""
-    first: float
-    """Rating of a minus rating of b in the first arm, in points."""
-    second: float
+    first: float | None
+    """Rating of a minus rating of b in the first arm, in points; None where one of them has no rated battle in it."""
+    second: float | None
     """The same in the second arm."""
     low: float | None
     """Lower end of the interval of `second - first`, corrected for the number of pairs; None where there is none."""
@@ -32,14 +32,14 @@ class Change:
     """Upper end of the interval; None where there is none."""
 
     @property
-    def change(self) -> float:
-        """How much larger the difference is in the second arm, in points."""
-        return self.second - self.first
+    def change(self) -> float | None:
+        """How much larger the difference is in the second arm, in points; None where an arm has none."""
+        return None if self.first is None or self.second is None else self.second - self.first
 
     @property
     def turned(self) -> bool:
         """Whether the two arms rank the two models in opposite orders."""
-        return self.first * self.second < 0
+        return self.first is not None and self.second is not None and self.first * self.second < 0
 
     @property
     def resolved(self) -> bool:
@@ -69,8 +69,12 @@ class Arms:
     def line(self) -> str:
         """One sentence: which pairs the two arms rank in opposite orders, and whether that is settled."""
         turned = [change for change in self.changes if change.turned]
+        alone = sum(change.change is None for change in self.changes)
+        if alone and alone == len(self.changes):
+            return f"{self.first} and {self.second} dice have no two models in common"
         if not turned:
-            return f"{self.first} and {self.second} dice rank all models alike"
+            shared = f"alike the {len(self.changes) - alone} pairs that both have" if alone else "all models alike"
+            return f"{self.first} and {self.second} dice rank {shared}"
         pairs = "; ".join(
             f"{change.a} and {change.b} ({change.first:+.0f} and {change.second:+.0f}: "
             f"{'resolved' if change.resolved else 'not resolved'})"
@@ -112,22 +116,28 @@ def compare_arms(
     names = sorted({*models, *(battle.a for battle in own), *(battle.b for battle in own)})
     table = joined(own, (first, second), names)
     ratings = rate(table, prior=prior)
-    place = {name: index for index, name in enumerate(ratings.names)}
     pairs = list(combinations(names, 2))
     each = 1 - (1 - level) / max(1, len(pairs))
-    degrees = table.clusters - 1 if table.clusters > len(ratings.names) else None
-    changes = []
-    for a, b in pairs:
-        places = [place[in_arm(arm, name)] for arm in (second, first) for name in (a, b)]
-        contrast = np.array([1.0, -1.0, -1.0, 1.0])
-        strengths = np.array([ratings.within[index] for index in places])
-        change = float(contrast @ strengths)
-        variance = float(contrast @ ratings.covariance[np.ix_(places, places)] @ contrast)
-        _, reach = spread(variance, degrees, each)
-        before, after = strengths[2] - strengths[3], strengths[0] - strengths[1]
-        ends = (None, None) if reach is None else (change - reach, change + reach)
-        changes.append(Change(a, b, float(before), float(after), *ends))
-    return Arms(first, second, tuple(changes), level)
+    return Arms(first, second, tuple(_change(ratings, first, second, pair, each) for pair in pairs), level)
+
+
+def _change(ratings: Ratings, first: str, second: str, pair: tuple[str, str], level: float) -> Change:
+    """Return how the difference of two models changes, in the ratings of both arms."""
+    places = [ratings.names.index(in_arm(arm, name)) for arm in (first, second) for name in pair]
+    before, after = (_lead(*(ratings.ratings[index] for index in ends)) for ends in (places[:2], places[2:]))
+    if before is None or after is None:
+        return Change(*pair, before, after, None, None)
+    contrast = np.array([-1.0, 1.0, 1.0, -1.0])
+    variance = float(contrast @ ratings.covariance[np.ix_(places, places)] @ contrast)
+    known = all(ratings.degrees[index] for index in places)
+    _, reach = spread(variance, ratings.degrees[places[0]] if known else None, level)
+    if reach is None:
+        return Change(*pair, before, after, None, None)
+    return Change(*pair, before, after, after - before - reach, after - before + reach)
+
+
+def _lead(a: float | None, b: float | None) -> float | None:
+    return None if a is None or b is None else a - b
 
 
 def joined(battles: Iterable[Battle], arms: tuple[str, str], models: Sequence[str]) -> RatingInput:

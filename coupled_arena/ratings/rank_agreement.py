@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class RankAgreement:
     """How far two rankings agree on the models that both of them have."""
 
     models: tuple[str, ...]
@@ -55,7 +55,7 @@ def compare(
     reference: Ratings | Mapping[str, float | None],
     *,
     level: float = 0.95,
-) -> Agreement:
+) -> RankAgreement:
     """Return how far ratings agree with a reference, always on one and the same set of models.
 
     Intervals are percentiles over `REPLICATES` sets of models redrawn with replacement, always the same ones: they say
@@ -87,7 +87,7 @@ def compare(
     count = len(models)
     drawn = generator.multinomial(count, np.full(count, 1 / count), size=REPLICATES) if count else np.zeros((1, 0))
     weights = np.vstack([np.ones((1, count)), drawn]).astype(np.float64)
-    return Agreement(
+    return RankAgreement(
         models=models,
         only_ratings=tuple(sorted(own.keys() - other.keys())),
         only_reference=tuple(sorted(other.keys() - own.keys())),

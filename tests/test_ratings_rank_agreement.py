@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from coupled_arena.errors import RatingError
 from coupled_arena.ratings import RatingInput, rate
-from coupled_arena.ratings.agreement import compare
+from coupled_arena.ratings.rank_agreement import compare
 
 NUMBERS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=9)
 
