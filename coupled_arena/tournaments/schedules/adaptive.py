@@ -29,9 +29,10 @@ _Table = NDArray[np.float64]
 class Adaptive(Record):
     """Models meet where battles most reduce the uncertainty of the ranking, on fresh questions, until it is resolved.
 
-    What is resolved is decided by confidence sequences on the scores per question of every pair, which hold at all looks
-    and, by Bonferroni's inequality, for all pairs that can be asked about. A model that is above another one is taken
-    to be above all below that: this assumes that the models have an order, and is what makes a ranking affordable.
+    What is resolved is decided by confidence sequences on the scores per question of every pair, which hold at all
+    looks and, by Bonferroni's inequality, for all pairs that can be asked about. A model that is above another one is
+    taken to be above all below that: this assumes that the models have an order, and is what makes a ranking
+    affordable.
 
     In each round every model plays at most one match, over `batch` questions, or a quarter of those that the pair met
     on already. Matches are chosen one by one: that which takes most from the expected misorder of the models, under a
@@ -163,6 +164,9 @@ def chosen(met: Met, goal: Goal, level: float, batch: int) -> list[tuple[int, in
     if not open_pairs.any():
         return []
     looks = np.minimum(met.fresh, np.maximum(batch, np.ceil(met.questions / GROWTH).astype(np.intp)))
+    if open_pairs.sum() == 2:
+        ((i, j), _) = np.argwhere(open_pairs).tolist()
+        return [(i, j, int(looks[i, j]))]
     strength, covariance = _rated(met)
     matters = goal.matters(strength)
     # Where estimates and evidence disagree on the best models there may be nothing open between these and the others.
@@ -190,11 +194,11 @@ def _rated(met: Met) -> tuple[_Table, _Table]:
 def _worth(strength: _Table, covariance: _Table, matters: Relation, looks: NDArray[np.intp]) -> _Table:
     """Return how much each match is expected to take from the misorder of the pairs that matter.
 
-    The misorder of a pair is how far the worse of the two is expected to be above the better. It falls with the variance
-    v of their difference by `phi(z) / (2 sqrt(v))` for each unit, phi being the normal density and z the difference in
-    standard errors. A match of i and j that says I of their difference takes `(c_a - c_b)^2 / (1 / I + v_ij)` from the
-    variance of the difference of a and b, with c column i less column j of the covariance. Summed over all pairs this
-    is a quadratic form of c, the same matrix for all matches.
+    The misorder of a pair is how far the one that looks worse is expected to be above the other. It falls with the
+    variance v of their difference by `phi(z) / (2 sqrt(v))` for each unit, phi being the normal density and z the
+    difference in standard errors. A match of i and j with the information I on their difference takes
+    `(c_a - c_b)^2 / (1 / I + v_ij)` from the variance of the difference of a and b, with c column i less column j of
+    the covariance. Summed over all pairs this is a quadratic form of c, with one matrix for all matches.
     """
     difference = strength[:, None] - strength
     variance = np.maximum(_spread(covariance), np.finfo(np.float64).tiny)
