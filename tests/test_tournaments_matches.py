@@ -115,3 +115,16 @@ def test_a_match_over_some_questions_is_balanced_and_touches_every_domain() -> N
     )
     assert Counter(f.a for f in match) == {"x": 4, "y": 4}
     assert {f.question.domain for f in match} == {"d0", "d1", "d2", "d3"}
+
+
+def test_pairs_begin_with_different_questions() -> None:
+    asked = questions(*(5,) * 8)
+    begun = {
+        frozenset(
+            fixture.question.id
+            for fixture in fixtures(pair, asked, round_=1, played={}, sides="balanced", replicates=1, seed=1, most=8)
+        )
+        for pair in (("v", "x"), ("v", "y"), ("w", "x"), ("w", "y"))
+    }
+    assert len(begun) == 4
+    assert len(frozenset.union(*begun)) > 16

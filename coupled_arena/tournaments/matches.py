@@ -68,8 +68,9 @@ def fixtures(
     A match is fought over the questions that the pair has not met on; if there are none, over all of them in the next
     replicates, because equal calls would only replay the memo. With balanced sides each model speaks first on half of
     the questions of every domain; an odd one is given by a seeded permutation, alternating over the domains so that the
-    match as a whole is balanced too. A match over some of the questions takes them by turns from the domains, and as
-    many where the one model speaks first as where the other does.
+    match as a whole is balanced too. A match over some of the questions takes them by turns from the domains, in an
+    order that is drawn for each pair, so that models that each met others on a few questions were asked different ones,
+    and as many where the one model speaks first as where the other does.
 
     Args:
         pair: the two models, in either order.
@@ -90,7 +91,9 @@ def fixtures(
         for replicate in numbers
     }
     if most is not None and most < len(left):
-        left = _some(left, most, first[least])
+        key = noise_key(seed=seed, scope=("sides",), role=("schedule",), label=(x, y), part="order of questions")
+        drawn = dict(zip((question.id for question in questions), permutation(len(questions), key), strict=True))
+        left = _some(left, most, first[least], drawn)
     return tuple(
         Fixture(round_, question, replicate, a, b, 0.5 if sides == "both" else 1.0)
         for replicate in numbers
@@ -121,13 +124,13 @@ def _first_on(pair: tuple[str, str], questions: Sequence[Question], *, replicate
     return first
 
 
-def _some(left: Sequence[Question], most: int, first: Mapping[str, bool]) -> list[Question]:
-    """Return so many questions, by turns from the domains and, where `first` knows them, from the sides."""
+def _some(left: Sequence[Question], most: int, first: Mapping[str, bool], drawn: Mapping[str, int]) -> list[Question]:
+    """Return so many questions in the order drawn, by turns from the domains and, where `first` knows, the sides."""
     seen: Counter[tuple[str, bool]] = Counter()
     turns: dict[str, tuple[int, int]] = {}
-    for place, question in enumerate(left):
+    for question in sorted(left, key=lambda question: drawn[question.id]):
         kind = (question.domain, first.get(question.id, True))
-        turns[question.id] = (seen[kind], place)
+        turns[question.id] = (seen[kind], drawn[question.id])
         seen[kind] += 1
     by_side = [
         sorted((question for question in left if first.get(question.id, True) is side), key=lambda q: turns[q.id])

@@ -1,6 +1,6 @@
 """From battles to what schedules need: who met, on what, and with which points and scores."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from coupled_arena.records import Battle
@@ -47,10 +47,15 @@ def points(models: Sequence[str], rounds: Sequence[Sequence[Pairing]], battles: 
 
 
 def question_scores(battles: Iterable[Battle]) -> dict[tuple[str, str], dict[str, float]]:
-    """Return what the first model of each pair scored on each question, as `Standings.scores` has it."""
+    """Return what the first model of each pair scored on each question, as `Standings.scores` has it.
+
+    A battle that is half of one played on both sides counts, as in the ratings, only together with the other half.
+    """
+    decided = [battle for battle in battles if battle.decision.verdict is not None]
+    halves = Counter((battle.pair, battle.question, battle.replicate) for battle in decided)
     found: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for battle in battles:
-        if battle.decision.verdict is not None:
+    for battle in decided:
+        if battle.weight >= 1 or halves[battle.pair, battle.question, battle.replicate] > 1:
             first, second = side_scores(battle)
             found[battle.pair][battle.question].append(first if battle.a == battle.pair[0] else second)
     return {
