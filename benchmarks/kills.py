@@ -31,7 +31,7 @@ from coupled_arena.tournaments.store import Store
 
 Phase = Literal["examination", "references", "battles", "committee", "rounds", "finishing"]
 PHASES: tuple[Phase, ...] = ("examination", "references", "battles", "committee", "rounds", "finishing")
-"""`rounds` is after the last battle of the first round (ratings, the next pairing), `finishing` after that of the last."""
+"""`rounds` begins with the last battle of the first round (ratings, pairing), `finishing` with that of the last."""
 
 DEFINITION = ca.Tournament(
     name="killed",

@@ -178,6 +178,7 @@ def explanation(where: str, error: Exception) -> StoreError:
         "readonly": "it may not be written; change its permissions, or copy it to where you may write",
         "locked": "another process is writing; wait for it, or stop it",
         "full": "the disk is full; make room and run again, nothing answered is lost",
+        "I/O": "the disk failed, or a limit on its use is reached; make room and run again, nothing answered is lost",
     }
     what = next((advice[mark] for mark in advice if mark in words), "run again; if it stays, name another file")
     return StoreError(f"{where}: {words}: {what}")
