@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,27 +67,48 @@ def rate(
     table = battles if isinstance(battles, RatingInput) else RatingInput.from_battles(battles)
     if cluster == "battle":
         table = replace(table, cluster=np.arange(len(table)))
-    tally = table.tally()
-    wins = tally.won + tally.tied / 2
-    connected, groups = components(wins), _comparable(tally, wins, ties)
-    main, counts = _largest(groups), tally.counts
-    played = counts.sum(axis=1) > 0
-    fits = _Fits.none(len(table.names), covariates, scales_of(table, covariates))
-    if virtual_ties:
-        fits.add(table, tally, np.flatnonzero(played), ties, virtual_ties, leading=True)
-    else:
-        for members in groups:
-            fits.add(table, tally, members, ties, 0.0, leading=int(members[0]) in main)
-    degrees = fits.degrees
+    grouping = _Grouping.of(table, ties)
+    fits = _Fits.of(table, grouping, ties, virtual_ties, covariates)
+    return _ratings(table, grouping, fits, ties, prior, level)
+
+
+class _Grouping(NamedTuple):
+    """Which models have battles, and what these compare."""
+
+    tally: Tally
+    """The battles, counted."""
+    connected: Groups
+    """Groups of models that battles connect."""
+    comparable: Groups
+    """Groups within which there is a finite maximum under the tie model."""
+    main: frozenset[int]
+    """The one largest comparable group, or none."""
+    counts: NDArray[np.intp]
+    """Battles that each model lost, tied and won, shape (models, 3)."""
+
+    @classmethod
+    def of(cls, table: RatingInput, ties: Ties) -> "_Grouping":
+        tally = table.tally()
+        wins = tally.won + tally.tied / 2
+        groups = _comparable(tally, wins, ties)
+        return cls(tally, components(wins), groups, _largest(groups), tally.counts)
+
+    @property
+    def played(self) -> NDArray[np.bool_]:
+        """Which models have a battle."""
+        return np.asarray(self.counts.sum(axis=1) > 0)
+
+
+def _ratings(table: RatingInput, grouping: _Grouping, fits: "_Fits", ties: Ties, prior: Prior, level: float) -> Ratings:
+    """Return what grouping and fits come to."""
+    groups, main, covariates = grouping.comparable, grouping.main, fits.covariates
     ratings = tuple(
-        within if has and (virtual_ties or model in main) else None
-        for model, (within, has) in enumerate(zip(fits.within.tolist(), played.tolist(), strict=True))
+        within if has and (prior or model in main) else None
+        for model, (within, has) in enumerate(zip(fits.within.tolist(), grouping.played.tolist(), strict=True))
     )
-    variances = _variances(fits.covariance, np.array(sorted(main), dtype=np.intp))
-    spreads = [spread(variances[model], degrees[model], level) for model in range(len(ratings))]
-    fits.covariance.setflags(write=False)
     two = len(ratings) == 2 and not covariates
     score = score_of(table, *table.names, level=level) if two else None
+    spreads = fits.spreads(np.array(sorted(main), dtype=np.intp), level)
     ends = _ends(ratings, [reach for _, reach in spreads], score, fits.tie[0])
     found = Ratings(
         names=table.names,
@@ -97,17 +118,17 @@ def rate(
         high=tuple(high for _, high in ends),
         within=tuple(fits.within.tolist()),
         covariance=fits.covariance,
-        degrees=tuple(degrees),
+        degrees=tuple(fits.degrees),
         ties=ties,
         prior=prior,
         level=level,
-        components=_named(table, connected),
+        components=_named(table, grouping.connected),
         comparable=_named(table, groups),
-        separated=_separated(table, connected, groups),
+        separated=_separated(table, grouping.connected, groups),
         converged=fits.converged,
         iterations=fits.iterations,
         clusters=fits.clusters if fits.clusters and len(groups) == 1 else table.clusters,
-        counts=tuple(Count(sum(row), row[2], row[0], row[1]) for row in counts.tolist()),
+        counts=tuple(Count(sum(row), row[2], row[0], row[1]) for row in grouping.counts.tolist()),
         score=score,
         tie_parameter=fits.tie[0],
         tie_se=fits.tie[1],
@@ -132,9 +153,31 @@ class _Fits:
     found: list[tuple[str, float, float, int | None]] = field(default_factory=list)
 
     @classmethod
-    def none(cls, models: int, covariates: Sequence[str], scales: NDArray[np.float64]) -> "_Fits":
+    def of(
+        cls, table: RatingInput, grouping: _Grouping, ties: Ties, virtual_ties: float, covariates: Sequence[str]
+    ) -> "_Fits":
+        """Fit all models with a battle together if there is a prior, else each comparable group by itself."""
+        models = len(table.names)
         within, covariance = np.full(models, MEAN), np.full((models, models), np.nan)
-        return cls(covariates, scales, within, covariance, [None] * models)
+        fits = cls(covariates, scales_of(table, covariates), within, covariance, [None] * models)
+        for members in [np.flatnonzero(grouping.played)] if virtual_ties else grouping.comparable:
+            leading = bool(virtual_ties) or int(members[0]) in grouping.main
+            fits.add(table, grouping.tally, members, ties, virtual_ties, leading=leading)
+        covariance.setflags(write=False)
+        return fits
+
+    def spreads(self, main: NDArray[np.intp], level: float) -> list[tuple[float, float] | tuple[None, None]]:
+        """Return standard error and reach of every rating against the mean of the main group; None outside it.
+
+        Models that nothing but a prior keeps finite move the mean of all models, but no model against the others.
+        """
+        variances = np.full(len(self.covariance), np.nan)
+        if len(main):
+            own = self.covariance[np.ix_(main, main)]
+            variances[main] = np.diag(own) - 2 * own.mean(axis=1) + own.mean()
+        return [
+            spread(variance, degrees, level) for variance, degrees in zip(variances.tolist(), self.degrees, strict=True)
+        ]
 
     def add(
         self,
@@ -213,18 +256,6 @@ def _comparable(tally: Tally, wins: NDArray[np.float64], ties: Ties) -> Groups:
         bounded = len(group) < 2 or not tied.any() or ties_bounded(won, tied)
         kept.extend([group] if bounded else [group[place : place + 1] for place in range(len(group))])
     return tuple(sorted(kept, key=lambda group: int(group[0])))
-
-
-def _variances(covariance: NDArray[np.float64], main: NDArray[np.intp]) -> list[float]:
-    """Return the variances of ratings against the mean of the main group, NaN for models outside it.
-
-    Models that nothing but a prior keeps finite move the mean of all models, but no model against the others.
-    """
-    found = np.full(len(covariance), np.nan)
-    if len(main):
-        own = covariance[np.ix_(main, main)]
-        found[main] = np.diag(own) - 2 * own.mean(axis=1) + own.mean()
-    return [float(variance) for variance in found]
 
 
 def _neighbours(table: RatingInput, ratings: Ratings) -> tuple[Score, ...]:
