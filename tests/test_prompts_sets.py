@@ -182,7 +182,7 @@ def test_the_digest_is_of_the_content_and_not_of_the_name(own: Path) -> None:
         ('base = "en"\n[judge]\nsystem = 3', "judge.system: must be text that is not empty"),
         ('base = "en"\njudge = 3', "judge: must be a table"),
         ('base = "en"\n[jury]\nx = 1', "jury: is unknown; there are language, grammar, default_domain, domains, "
-         "debater, judge, examiner, reference, role, labels"),
+         "debater, judge, examiner, difficulty, reference, role, labels"),
         ('base = "en"\n[grammar]\nunit = "pages"', 'grammar.unit: must be "words" or "characters"'),
         ('base = "en"\n[grammar]\ntie = ["A"]',
          "grammar.tie: must be a list of words for a tie that are neither A nor B"),

@@ -28,7 +28,12 @@ def request(domain: str, count: int = 3, language: str = "en") -> list[Message]:
     known = prompts.domain(domain)
     system = f"{prompts.render('examiner.system')}\n\n{prompts.render('examiner.lines')}"
     content = prompts.render(
-        "examiner.request", count=str(count), domain=known.title, command=known.command, example=known.example
+        "examiner.request",
+        count=str(count),
+        domain=known.title,
+        command=known.command,
+        difficulty=prompts.render("difficulty.hard"),
+        example=known.example,
     )
     return [Message("system", system), Message("user", content)]
 

@@ -68,6 +68,7 @@ _LEFT_OUT = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _CODE = re.compile(r"[{}\[\];=<>_\\|]|\w\(|\b(?:def|elif|import|lambda|None|null|return|SELECT|FROM|WHERE)\b")
 _FEWEST = 3
+_FEWEST_LETTERS = 5
 _MARKS_OF_CODE = 2
 
 
@@ -126,7 +127,7 @@ def _said(passage: str, scripts: Iterable[str]) -> dict[str, list[str]]:
 
 def _suspicious(text: str, own: str) -> bool:
     """Return quickly whether a text can hold a foreign sentence at all."""
-    if _STRANGE[own].search(text):
+    if len(_STRANGE[own].findall(text)) >= _FEWEST_LETTERS:
         return True
     said = {word.lower() for word in _WORDS["latin"].findall(text)}
     return any(len(said & small) >= _FEWEST for language, small in _SMALL.items() if language != own)

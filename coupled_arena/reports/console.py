@@ -9,6 +9,7 @@ from rich.text import Text
 
 from coupled_arena.records import Battle, Question
 from coupled_arena.reports.summary import dice, judge_counts, turn_counts
+from coupled_arena.tournaments.asked import extreme_lines
 from coupled_arena.tournaments.preflight.estimate import price_words
 from coupled_arena.tournaments.result import LEADERBOARD_COLUMNS, Result, Row
 
@@ -63,6 +64,7 @@ def _cell(value: object) -> str:
 def leaderboard(result: Result) -> RenderableType:
     """Return the leaderboard with what must be known about it and whether it is settled."""
     rows, pairs, counted, arms = result.rows, result.neighbours, result.counted(), result.arms
+    resolution = result.resolution
     columns = [column for column in _COLUMNS if not _trivial(rows, column)]
     cells = [
         [rank_range(row.rank_low, row.rank_high) if column == "ranks" else getattr(row, column) for column in columns]
@@ -75,8 +77,11 @@ def leaderboard(result: Result) -> RenderableType:
         *(f"note: {note}" for note in (*result.caveats, *result.ratings.notes)),
         *(pair.line for pair in pairs),
         *(f"intervals of neighbours: {pair.settled.multiplicity}" for pair in pairs[:1]),
+        *([] if resolution is None else resolution.lines),
         dice(result.shared()),
         *([] if arms is None else [arms.line]),
+        *extreme_lines(result.question_standings),
+        *(found.line for found in result.advantages if found.relatives),
     ]
     return Group(table(columns, cells), Text(), *(Text(printable(line)) for line in lines))
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Battle
+from coupled_arena.tournaments.asked import turn_leak
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.panels import ADVISABLE_JUDGES, AuthorOf, panel, panels_in
 from coupled_arena.tournaments.schedules import Against
@@ -27,6 +28,7 @@ def caveats(
     return (
         *_committees(tournament, author_of, dict.fromkeys(battle.domain for battle in battles)),
         *_schedule(tournament),
+        *_strayed(tournament, battles),
         *_strangers(tournament, strangers),
         *_debaters(battles),
         *_broken_off(battles),
@@ -64,6 +66,22 @@ def _strangers(tournament: Tournament, strangers: Set[frozenset[str]]) -> Iterat
     if "coupled" in tournament.arms:
         for one, other in sorted(sorted(pair) for pair in strangers):
             yield f"{one} and {other} have no token in common, and so shared no dice"
+
+
+def _strayed(tournament: Tournament, battles: Sequence[Battle]) -> Iterator[str]:
+    """Models that spoke another language than the run's."""
+    spoken: Counter[str] = Counter()
+    strayed: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for battle in battles:
+        for turn in battle.turns:
+            if turn.speaker in DEBATERS and turn.answered:
+                spoken[turn.model] += 1
+                if found := turn_leak(((part.tag, part.text) for part in turn.sections), tournament.language):
+                    strayed[turn.model][found.language] += 1
+    for model, others in sorted(strayed.items()):
+        mostly = min(others, key=lambda name: (-others[name], name))
+        turns = f"{others.total()} of its {spoken[model]} turns"
+        yield f"{model}: {turns} are wholly or partly in another language than {tournament.language} (mostly {mostly})"
 
 
 def _debaters(battles: Sequence[Battle]) -> Iterator[str]:

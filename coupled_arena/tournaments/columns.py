@@ -61,6 +61,7 @@ FRAMES: dict[FrameName, tuple[FrameColumn, ...]] = {
         ("completion_tokens", "integer", "tokens written"),
         ("sharing", "text", "what the randomness was: shared, seed-only, none or deterministic"),
         ("detail", "text", "the provider's words when something went wrong"),
+        ("leak", "text", "another language in which it is wholly or partly spoken; missing where none was seen"),
     ),
     "opinions": _columns(
         ("run", "text", "id of the run"),
@@ -106,6 +107,7 @@ FRAMES: dict[FrameName, tuple[FrameColumn, ...]] = {
         ("author", "text", "the examiner, bundled, or the name of a file"),
         ("reference", "text", "reference answer shown to the judges, if any"),
         ("difficulty", "text", "easy, medium or hard, as its examiner was asked for; missing where nobody said"),
+        ("leak", "text", "another language in which it is wholly or partly written; missing where none was seen"),
     ),
     "rejected": _columns(
         ("run", "text", "id of the run"),

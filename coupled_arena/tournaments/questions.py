@@ -1,7 +1,7 @@
 """Where a tournament's questions come from: records, a file, an examiner, and the set that ships with the package."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coupled_arena.agents.messages import StepAnswer
@@ -11,6 +11,7 @@ from coupled_arena.prompts import PromptSet, bundled_questions, load_questions, 
 from coupled_arena.protocols import Rejected
 from coupled_arena.protocols.reference import ReferenceAgenda
 from coupled_arena.records import Question
+from coupled_arena.tournaments.asked import strayed
 from coupled_arena.tournaments.conversations import hold, together
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.derived import Derived, WithNewcomer
@@ -119,6 +120,7 @@ async def gather(tournament: Tournament, seating: Seating, prompts: PromptSet) -
         )
     if not asked.questions:
         raise ModelError(f"{tournament.name}: no question for any domain; {'; '.join(asked.caveats)}")
+    asked = replace(asked, caveats=(*asked.caveats, *strayed(asked.questions)))
     return await _with_references(tournament, seating, prompts, asked)
 
 

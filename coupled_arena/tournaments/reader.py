@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Table, and_, func, select
 
 from coupled_arena.models.calls import Spent
+from coupled_arena.prompts import leak
 from coupled_arena.records import Battle, Question
 from coupled_arena.tournaments import schema
+from coupled_arena.tournaments.asked import turn_leak
 from coupled_arena.tournaments.columns import FRAMES, ColumnKind, FrameName
 from coupled_arena.tournaments.database import decoded
 
@@ -164,7 +166,8 @@ _KEYS: Mapping[str, Callable[[Any], Any]] = {
 
 def _questions(run: RunReader) -> Iterable[dict[str, Any]]:
     for row in run._all(schema.questions):
-        yield {**row._mapping, "question": row.id}
+        found = leak(row.text, row.language)
+        yield {**row._mapping, "question": row.id, "leak": None if found is None else found.language}
 
 
 def _rejected(run: RunReader) -> Iterable[dict[str, Any]]:
@@ -188,8 +191,11 @@ def _battles(run: RunReader) -> Iterable[dict[str, Any]]:
 
 
 def _turns(run: RunReader) -> Iterable[dict[str, Any]]:
+    language = str(run.definition.get("language", ""))
     for row in run._of_battles(schema.turns):
-        yield {**row, "cut": bool(row["cut"]), "by_section": bool(row["by_section"])}
+        found = turn_leak(json.loads(row["sections"]), language)
+        strayed = None if found is None else found.language
+        yield {**row, "cut": bool(row["cut"]), "by_section": bool(row["by_section"]), "leak": strayed}
 
 
 def _opinions(run: RunReader) -> Iterable[dict[str, Any]]:

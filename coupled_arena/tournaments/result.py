@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from coupled_arena.analysis.authors import Advantage
+from coupled_arena.analysis.questions import QuestionStanding, question_standings
 from coupled_arena.models.calls import Counts, Spent
 from coupled_arena.ratings import RatingInput, Ratings, rate
 from coupled_arena.ratings.arms import Arms, compare_arms
@@ -13,10 +15,13 @@ from coupled_arena.ratings.ranks import places
 from coupled_arena.ratings.result import Prior
 from coupled_arena.ratings.settled import Settled
 from coupled_arena.records import SHARING_ORDER, Battle, Question
+from coupled_arena.tournaments.asked import EXTREMES, advantages, extremes, question_table
 from coupled_arena.tournaments.columns import FRAMES, FrameName
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.neighbours import Neighbours, neighbours
 from coupled_arena.tournaments.reader import RunReader
+from coupled_arena.tournaments.resolution import Resolution, resolution
+from coupled_arena.tournaments.schedules import Adaptive
 from coupled_arena.tournaments.stored import definition_of
 
 if TYPE_CHECKING:
@@ -132,7 +137,29 @@ class Result:
     @property
     def neighbours(self) -> tuple[Neighbours, ...]:
         """Whether each two neighbours on the leaderboard are settled, and what their dice had in common."""
-        return neighbours(self.ratings.settled(), self.battles, self.tournament.arms)
+        return neighbours(self.settled, self.battles, self.tournament.arms)
+
+    @property
+    def settled(self) -> tuple[Settled, ...]:
+        """Whether each two neighbours on the leaderboard are settled: `Ratings.settled`, unless it may not be used.
+
+        Under an adaptive schedule, which stops because of what it sees, it is told by confidence sequences instead.
+        """
+        found = self.resolution
+        if found is None:
+            return self.ratings.settled()
+        numbers = zip(self.ratings.names, self.ratings.ratings, strict=True)
+        known = {name: rating for name, rating in numbers if rating is not None}
+        return found.settled(self.ratings.ranking, known)
+
+    @property
+    def resolution(self) -> Resolution | None:
+        """What an adaptive schedule resolved, why it stopped and what is missing; None under any other schedule."""
+        rule = self.tournament.schedule
+        if not isinstance(rule, Adaptive):
+            return None
+        models = [model.name for model in self.tournament.models]
+        return resolution(rule, models, self.leading, questions=len(self.questions))
 
     @property
     def leading(self) -> tuple[Battle, ...]:
@@ -147,6 +174,22 @@ class Result:
             return None
         models = [model.name for model in self.tournament.models]
         return compare_arms(self.battles, *arms, models=models, prior=PRIOR)
+
+    @property
+    def question_standings(self) -> tuple[QuestionStanding, ...]:
+        """How every question fared: how hard and how contested it was, as far as battles can tell."""
+        known = zip(self.ratings.names, self.ratings.ratings, strict=True)
+        ratings = {name: rating for name, rating in known if rating is not None}
+        return question_standings(self.leading, ratings)
+
+    @property
+    def advantages(self) -> tuple[Advantage, ...]:
+        """For every examiner whether its questions suit its own family, or why nothing can be said."""
+        return advantages(self.tournament, self.questions, self.leading)
+
+    def question_table(self) -> "pd.DataFrame":
+        """Return a line for every question, the hardest first; columns `asked.QUESTION_COLUMNS`."""
+        return question_table(self.questions, self.question_standings)
 
     def frame(self, name: FrameName) -> "pd.DataFrame":
         """Return a data frame of the run; any other name is a `ValueError`.
@@ -182,7 +225,7 @@ class Result:
 
     def document(self) -> dict[str, Any]:
         """Return the result as plain data, the same in every execution but for the run's id, the calls and the cost."""
-        pairs, arms = self.neighbours, self.arms
+        pairs, arms, found = self.neighbours, self.arms, self.resolution
         return {
             "run": self.run,
             "leaderboard": [row_document(row) for row in self.rows],
@@ -191,9 +234,15 @@ class Result:
             **spending_document(self.counts, self.spent),
             "prior": self.ratings.prior,
             "multiplicity": pairs[0].settled.multiplicity if pairs else None,
+            "resolution": None if found is None else found.document(),
             "notes": list(self.ratings.notes),
             "sharing": self.shared(),
             "arms": None if arms is None else _arms_document(arms),
+            "questions": {
+                key: [{"question": one.question, "value": rounded(getattr(one, EXTREMES[key][0]))} for one in found]
+                for key, found in extremes(self.question_standings).items()
+            },
+            "examiners": [_advantage_document(found) for found in self.advantages],
             "caveats": list(self.caveats),
         }
 
@@ -252,6 +301,12 @@ def _arms_document(arms: Arms) -> dict[str, Any]:
             for change in arms.changes
         ],
     }
+
+
+def _advantage_document(found: Advantage) -> dict[str, Any]:
+    fields = ("author", "relatives", "own_questions", "other_questions", "advantage", "low", "high", "shown", "line")
+    document = {name: rounded(getattr(found, name)) for name in fields}
+    return {**document, "relatives": list(found.relatives)}
 
 
 def row_document(row: Row) -> dict[str, Any]:
