@@ -30,13 +30,22 @@ def ends_of(score: Score, tie: float | None = None) -> tuple[float | None, float
         score: of one model against another.
         tie: Davidson's tie parameter, whatever its error; None where a tie is half a win.
     """
-    low, high = (_points(end, tie or 0.0) for end in (score.low, score.high))
+    low, high = (None if end is None else points_of(end, tie) for end in (score.low, score.high))
     return low, high
 
 
-def _points(share: float | None, tie: float) -> float | None:
-    if share is None or not 0 < share < 1:
+def points_of(share: float, tie: float | None = None) -> float | None:
+    """Return the difference in rating behind a mean score, in points; None where nothing is lost, or nothing won.
+
+    Args:
+        share: in [0, 1].
+        tie: Davidson's tie parameter; None where a tie is half a win.
+
+    >>> round(points_of(0.75), 1), points_of(1.0)
+    (190.8, None)
+    """
+    if not 0 < share < 1:
         return None
     # With z the root of the odds, the expected score is z (z + tie / 2) / (z^2 + tie z + 1).
-    lean = tie * (share - 0.5)
+    lean = (tie or 0.0) * (share - 0.5)
     return POINTS * 2 * math.log((lean + math.sqrt(lean * lean + 4 * share * (1 - share))) / (2 * (1 - share)))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from coupled_arena.errors import RatingError
 from coupled_arena.ratings.counting import more_questions
+from coupled_arena.ratings.sequences import mean_interval, more_scores
 from coupled_arena.ratings.student import t_reach
 from coupled_arena.ratings.table import RatingInput
 from coupled_arena.ratings.tally import added
@@ -49,7 +50,7 @@ class Score:
     share: float | None
     """Mean score of a, in [0, 1]: its wins and half of its ties, by weight; None without a rated battle."""
     low: float | None
-    """Lower end of the interval, in [0, 1]; None with fewer questions than `FEWEST`."""
+    """Lower end of the interval, in [0, 1]; None with fewer questions than `FEWEST`, unless it is for every look."""
     high: float | None
     """Upper end of the interval, in [0, 1]; None as `low`."""
     settled: bool
@@ -69,7 +70,7 @@ class Score:
         return replace(self, a=self.b, b=self.a, wins=self.losses, losses=self.wins, share=share, low=low, high=high)
 
 
-def score_of(table: RatingInput, a: str, b: str, *, level: float = 0.95) -> Score:
+def score_of(table: RatingInput, a: str, b: str, *, level: float = 0.95, every_look: bool = False) -> Score:
     """Return how one model did against another in their own battles.
 
     With p the mean score, n the effective number of questions and t the quantile of Student's distribution with one
@@ -84,6 +85,9 @@ def score_of(table: RatingInput, a: str, b: str, *, level: float = 0.95) -> Scor
         a: the model whose score it is.
         b: the other model.
         level: coverage of the interval, between 0 and 1.
+        every_look: whether the interval is to hold after every question at once, so that one may stop at any because of
+            it; it is wider then, comes from the mean scores of questions (`sequences.mean_interval`), and exists from
+            the first question on.
 
     Raises:
         RatingError: the table has no model of this name.
@@ -97,10 +101,12 @@ def score_of(table: RatingInput, a: str, b: str, *, level: float = 0.95) -> Scor
     for name in (a, b):
         if name not in table.names:
             raise RatingError(f"no model named {name!r} was rated; there are {', '.join(table.names)}")
-    return scores_of(table, [(a, b)], level=level)[0]
+    return scores_of(table, [(a, b)], level=level, every_look=every_look)[0]
 
 
-def scores_of(table: RatingInput, pairs: Sequence[tuple[str, str]], *, level: float = 0.95) -> tuple[Score, ...]:
+def scores_of(
+    table: RatingInput, pairs: Sequence[tuple[str, str]], *, level: float = 0.95, every_look: bool = False
+) -> tuple[Score, ...]:
     """Return the score of each of these pairs of models of the table, as `score_of` does, in one pass."""
     size, place = len(table.names), {name: index for index, name in enumerate(table.names)}
     wanted = np.full((size, size), -1, dtype=np.intp)
@@ -113,12 +119,14 @@ def scores_of(table: RatingInput, pairs: Sequence[tuple[str, str]], *, level: fl
     rows = rows[np.argsort(found[rows], kind="stable")]
     edges = np.searchsorted(found[rows], np.arange(len(pairs) + 1))
     return tuple(
-        _score(table, rows[low:high], a, b, place[a], level)
+        _score(table, rows[low:high], a, b, place[a], level, every_look)
         for (a, b), low, high in zip(pairs, edges, edges[1:], strict=False)
     )
 
 
-def _score(table: RatingInput, rows: NDArray[np.intp], a: str, b: str, first: int, level: float) -> Score:
+def _score(
+    table: RatingInput, rows: NDArray[np.intp], a: str, b: str, first: int, level: float, every_look: bool
+) -> Score:
     result = np.where(table.a[rows] == first, table.score[rows], 1 - table.score[rows])
     wins, losses, ties = (int(np.count_nonzero(result == value)) for value in (1.0, 0.0, 0.5))
     if not len(result):
@@ -126,7 +134,10 @@ def _score(table: RatingInput, rows: NDArray[np.intp], a: str, b: str, first: in
     weight, mean = _by_question(table, rows, result)
     share, questions = float(weight @ mean / weight.sum()), len(mean)
     low = high = more = None
-    if questions >= FEWEST:
+    if every_look:
+        share = float(mean.mean())
+        (low, high), more = mean_interval(mean, level), more_scores(mean, level)
+    elif questions >= FEWEST:
         extra = 1 / min(len(result) / questions, MOST_ALIKE)
         effective = _effective(weight * questions / weight.sum(), mean, extra)
         low, high = wilson(share, effective, t_reach(level, questions - 1))

@@ -18,10 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coupled_arena.errors import RatingError
-from coupled_arena.ratings.counting import more_until
-
-MOST = 1_000_000
-"""More scores than about this are not counted out."""
+from coupled_arena.ratings.counting import MOST, more_until
 
 BETS = 64
 """Fractions that the stake is spread over."""
@@ -116,7 +113,7 @@ def decided(scores: Iterable[float], level: float = 0.95) -> int:
 def more_scores(scores: Iterable[float], level: float = 0.95) -> int | None:
     """Return about how many more scores decide whether the mean is above one half, if they go on as they are.
 
-    Rounded up to two digits; 0 if it is decided; None where the scores are level or none, or beyond `MOST`.
+    Rounded up to two digits; 0 if it is decided; None where the scores are level or none, or beyond `counting.MOST`.
 
     >>> more_scores([1] * 6), more_scores([1, 1, 1, 0] * 5), more_scores([1, 0])
     (2, 20, None)
