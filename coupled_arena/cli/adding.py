@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from coupled_arena.cli.deriving import FLAGS, DefinitionOption, definition_in, given, play_derived
+from coupled_arena.cli.deriving import FLAGS, DefinitionOption, PlayedRunOption, definition_in, given, play_derived
 from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.naming import model_of
 from coupled_arena.cli.options import (
@@ -17,7 +17,6 @@ from coupled_arena.cli.options import (
     DryRunOption,
     JsonOption,
     RetryOption,
-    RunOption,
     StoreOption,
     YesOption,
 )
@@ -29,7 +28,7 @@ WHERE = "add"
 def add(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The newcomer, or NAME=MODEL.")],
     store: StoreOption = DEFAULT_STORE,
-    run: RunOption = None,
+    run: PlayedRunOption = None,
     scores: Annotated[
         Path | None,
         typer.Option("--scores", metavar="FILE", help="Scores of models by name; the first opponent is the closest."),

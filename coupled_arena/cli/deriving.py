@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from coupled_arena.tournaments.derived import Derived
     from coupled_arena.tournaments.result import Result
 
+PlayedRunOption = Annotated[
+    str | None,
+    typer.Option("--run", metavar="ID", help="A run of the store; its newest that was played, not judged anew."),
+]
 DefinitionOption = Annotated[
     Path | None,
     typer.Option(

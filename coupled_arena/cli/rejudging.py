@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from coupled_arena.cli.deriving import FLAGS, DefinitionOption, definition_in, given, play_derived
+from coupled_arena.cli.deriving import FLAGS, DefinitionOption, PlayedRunOption, definition_in, given, play_derived
 from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.options import (
     DEFAULT_STORE,
@@ -32,10 +32,7 @@ def rejudge(
     ] = None,
     openings: Annotated[bool, typer.Option("--openings", help="Show the judges the two openings only.")] = False,
     store: StoreOption = DEFAULT_STORE,
-    run: Annotated[
-        str | None,
-        typer.Option("--run", metavar="ID", help="A run of the store; its newest that was played if left out."),
-    ] = None,
+    run: PlayedRunOption = None,
     definition: DefinitionOption = None,
     as_json: JsonOption = False,
     dry_run: DryRunOption = False,

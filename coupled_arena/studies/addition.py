@@ -42,7 +42,7 @@ def add(
     Args:
         model: the newcomer, or its model string.
         store: where the run lives.
-        run: its id; None is the newest.
+        run: its id; None is the newest that was played rather than judged anew.
         scores: scores of models by name, or a file of them, by which the first opponent is chosen.
         definition: the run's own definition, for what a store does not keep: limits, prices, secrets, agents.
         listeners: told of every event.
@@ -105,7 +105,7 @@ def with_newcomer(
     Args:
         model: the newcomer, or its model string.
         store: where the run lives.
-        run: its id; None is the newest, or the one that the newest was made from by this very call.
+        run: its id; None is the newest that was played, or the one that it was made from by this very call.
         scores: as for `add`.
         definition: as for `add`.
         where: what problems name as their place.

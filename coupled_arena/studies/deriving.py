@@ -48,17 +48,15 @@ def derived(
     make: Callable[[Base], DerivedT],
     *,
     definition: Tournament | None = None,
-    played: bool = False,
 ) -> DerivedT:
     """Return the definition of a run that is derived from another one.
 
     Args:
         store: where the run lives, and the new one will.
-        run: id of the run to start from; None is the newest, or, where that is what this very call made before, the
-            run that it was made from: the same call twice is one run.
+        run: id of the run to start from; None is the newest that was played rather than judged anew, or, where that is
+            what this very call made before, the run that it was made from: the same call twice is one run.
         make: makes the definition from the run.
         definition: the run's own definition, for what a store does not keep.
-        played: whether None passes over runs that were judged anew.
 
     Raises:
         ConfigurationError: with every problem found.
@@ -66,20 +64,18 @@ def derived(
         StoreError: the store cannot be read.
     """
     with _reading(store) as opened:
-        found = opened.run(run)
-        if run is None:
-            found = _newest(opened, played=played) or found
+        if run is not None:
+            found = opened.run(run)
+        else:
+            found = _newest_played(opened)
             if (before := _before(opened, found, make, definition)) is not None:
                 return before
         return make(base_of(found, definition))
 
 
-def _newest(store: Store, *, played: bool) -> RunReader | None:
-    for info in store.runs():
-        reader = store.run(info.id)
-        if not played or "judged" not in reader.manifest.get("base", {}):
-            return reader
-    return None
+def _newest_played(store: Store) -> RunReader:
+    played = (store.run(info.id) for info in store.runs())
+    return next((run for run in played if "judged" not in run.manifest.get("base", {})), store.run())
 
 
 def _before(

@@ -137,4 +137,4 @@ def judged_anew(
         given = {key: value for key, value in changes.items() if value is not None}
         return JudgedAnew.judging(base, where, openings=openings, committee=committee_of(base, committee), **given)
 
-    return derived(store, run, make, definition=definition, played=True)
+    return derived(store, run, make, definition=definition)

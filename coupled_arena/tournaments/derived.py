@@ -96,11 +96,6 @@ class WithNewcomer(Derived):
         """What a manifest says of where the run comes from."""
         return {**super().origin, "added": self.newcomer.name}
 
-    @property
-    def possible_pairs(self) -> tuple[tuple[Model, Model], ...]:
-        """Every two models that may yet meet: the newcomer and any other."""
-        return tuple((model, self.newcomer) for model in self.models[:-1])
-
     def asks(self, key: str) -> bool:
         """Return whether the models that a key names may be asked: questions and references are at hand."""
         return key not in ("examiner", "reference")

@@ -20,7 +20,7 @@ from coupled_arena.tournaments.panels import panels_in
 from coupled_arena.tournaments.preflight.loads import Ask, Duty, Load, added, load_of, repeated
 from coupled_arena.tournaments.questions import known_questions, reference_writer
 from coupled_arena.tournaments.runner import JUDGE_WORDS
-from coupled_arena.tournaments.schedules import RoundRobin, Swiss
+from coupled_arena.tournaments.schedules import Against, Insertion, RoundRobin, Swiss
 from coupled_arena.tournaments.seating import Seating
 
 LONG_QUESTION = 300
@@ -93,9 +93,9 @@ class _Asks:
         system = self.prompts.render("debater.system")
         for model in self.tournament.models if self.tournament.asks("models") else ():
             sides = [load_of(self._thinking(model, self._turns(side, system, model))) for side in DEBATERS]
-            yield Duty("models", "debater", model, self._debating(sides))
+            yield Duty("models", "debater", model, self._debating(model, sides))
         for role, seat in self.tournament.roles.items():
-            if seat.model is not None:
+            if seat.model is not None and self.tournament.asks(f"roles.{role}"):
                 instructions = seat.agent.instructions if seat.agent is not None else ""
                 asks = list(self._turns(role, instructions, None))
                 yield self._duty(f"roles.{role}", role, seat.model, asks, self.battles)
@@ -248,13 +248,14 @@ class _Asks:
             for again in range(1 + MOST_REQUESTS)
         ]
 
-    def _debating(self, sides: list[Load]) -> Load:
+    def _debating(self, model: Model, sides: list[Load]) -> Load:
         """Return what a debater is asked: at worst the busier side falls to it where a number of battles is odd."""
         more, less = Load(*map(max, *sides)), Load(*map(min, *sides))
-        rules = self.tournament.battle
-        matches = rules.replicates * self.tournament.schedule.matches(len(self.tournament.models))[1]
-        each = self.own // matches
-        return repeated(added([repeated(more, each - each // 2), repeated(less, each // 2)]), matches)
+        replicates, rule = self.tournament.battle.replicates, self.tournament.schedule
+        most = rule.matches(len(self.tournament.models))[1]
+        each = self.own // (replicates * most)
+        own = 1 if isinstance(rule, Against | Insertion) and model.name != rule.centre else most
+        return repeated(added([repeated(more, each - each // 2), repeated(less, each // 2)]), replicates * own)
 
     def _committees(self) -> Iterator[Duty]:
         """Yield every judge's duty in every panel it sits in."""
