@@ -9,7 +9,7 @@ from urllib.parse import quote
 from sqlalchemy import Connection, Engine, create_engine, event, exc
 from sqlalchemy.pool import StaticPool
 
-from coupled_arena.errors import StoreError
+from coupled_arena.errors import RunNotFound, StoreError
 from coupled_arena.tournaments import schema
 from coupled_arena.tournaments.checking.file import page_problems
 from coupled_arena.tournaments.migration import migrate, overlay
@@ -82,14 +82,14 @@ def prepare(connection: Connection, where: str, *, create: bool, reading: bool =
         reading: whether nothing may be written; then an earlier version is read as it is.
 
     Raises:
-        StoreError: the file belongs to another program or to a newer version, is empty and may not become a store, or
-            is damaged and would be changed.
+        RunNotFound: the file is empty and may not become a store.
+        StoreError: it belongs to another program or to a newer version, or is damaged and would be changed.
     """
     version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
     application = connection.exec_driver_sql("PRAGMA application_id").scalar_one()
     tables = connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
     if not tables and not create:
-        raise StoreError(f"{where}: is empty and holds no run; restore a copy, or name another file")
+        raise RunNotFound(f"{where}: is empty and holds no run; restore a copy, or name another file")
     if tables and application != schema.APPLICATION:
         raise StoreError(f"{where}: is a database of another program; name another file for the store")
     if version > schema.VERSION:

@@ -75,8 +75,12 @@ def begun_under(digest: str, store: Store | Path | str | None) -> Begun | None:
         return None
     if isinstance(store, Store):
         return _begun(store.find(digest))
-    with Store(store, create=False) as opened:
-        return _begun(opened.find(digest))
+    try:
+        with Store(store, create=False) as opened:
+            return _begun(opened.find(digest))
+    except RunNotFound:
+        # An execution that was killed at once, or found no room, leaves an empty file.
+        return None
 
 
 def _begun(run: RunReader | None) -> Begun | None:
