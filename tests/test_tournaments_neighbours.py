@@ -1,5 +1,6 @@
 """What neighbours on a leaderboard shared, and what it saved."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from coupled_arena.ratings.settled import Settled
 from coupled_arena.records import Battle, Decision, Sharing, Turn, Verdict
 from coupled_arena.reports.console import leaderboard
 from coupled_arena.tournaments.neighbours import Neighbours, neighbours
+from coupled_arena.tournaments.result import LEADERBOARD_COLUMNS
 from tests.test_tournaments_play import SMALL
 
 PAIR = Settled("ada", "bob", 80.0, -10.0, 170.0, resolved=False, more_questions=9, multiplicity="one pair")
@@ -96,3 +98,9 @@ def test_leaderboard_and_document_end_with_lines_and_ranks() -> None:
     assert result.leaderboard()["rank_high"].tolist() == [high for _, high in ranks]
     shown = [str(part) for part in leaderboard(result).renderables]  # type: ignore[union-attr]
     assert set(lines) <= set(shown)
+
+
+def test_every_column_of_a_leaderboard_is_explained() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "ratings.md").read_text(encoding="utf-8")
+    explained = {name for line in page.splitlines() if line.startswith("| `") for name in line.split("`")[1::2]}
+    assert set(LEADERBOARD_COLUMNS) <= explained
