@@ -1,7 +1,6 @@
 """What the answers of a bench say: of every model, how often it is right; of every pair, how sure the difference is."""
 
 import math
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -11,16 +10,14 @@ from numpy.typing import NDArray
 
 from coupled_arena.analysis.mean import mean_score
 from coupled_arena.analysis.paired import Paired, paired
-from coupled_arena.ratings.student import t_quantile
+from coupled_arena.ratings.counting import more_questions
+from coupled_arena.ratings.student import t_reach
 from coupled_arena.records import Sharing, weakest
 from coupled_arena.studies.bench.asking import SILENT, Answer, Place
 from coupled_arena.studies.bench.plan import Plan
 
 LEVEL = 0.95
 """Coverage of every interval; each holds by itself."""
-
-MOST_MORE = 10_000_000
-"""More items than about this are not counted out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,25 +211,11 @@ def _identical(a: Mapping[tuple[int, int], Answer], b: Mapping[tuple[int, int], 
 
 
 def _more_items(found: Paired) -> int | None:
-    """Return about how many more items it takes until the interval of a difference excludes 0, none where it does.
-
-    The standard error is taken to fall with the square root of the number of items, and Student's quantile with it;
-    rounded up to two digits.
-    """
+    """Return about how many more items it takes until the interval of a difference excludes 0, none where it does."""
     if not found.difference or found.low is None or found.high is None or found.questions < 2:
         return None
-    size, now, share = abs(found.difference), found.questions, (1 + found.level) / 2
     reach = (found.high - found.low) / 2
-    if reach < size:
+    if reach < abs(found.difference):
         return 0
-    error = reach / t_quantile(share, now - 1) * math.sqrt(now)
-
-    def settles(items: int) -> bool:
-        return t_quantile(share, min(items - 1, 1000)) * error < size * math.sqrt(items)
-
-    wanted = bisect_left(range(now + 1, now + MOST_MORE), True, key=settles) + now + 1
-    if wanted == now + MOST_MORE:
-        return None
-    more = wanted - now
-    step = int(10 ** max(0, len(str(more)) - 2))
-    return math.ceil(more / step) * step
+    lead = abs(found.difference) / reach * t_reach(found.level, found.questions - 1) / math.sqrt(found.questions)
+    return more_questions(lead, found.questions, found.level)
