@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from coupled_arena.prompts.characters import BREAK
@@ -92,6 +93,7 @@ def near_duplicate(text: str, others: Iterable[str]) -> str | None:
     return None
 
 
+@lru_cache(maxsize=1024)
 def _shingles(text: str) -> frozenset[str]:
     plain = "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
     return frozenset(plain[start : start + _SHINGLE] for start in range(max(1, len(plain) - _SHINGLE + 1)))

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.prompts.rows import csv_rows, json_rows, text_of
-from coupled_arena.records import Question, name_problem
+from coupled_arena.records import Difficulty, Question, name_problem
 
-_FIELDS = ("id", "domain", "language", "text", "question", "reference")
+_FIELDS = ("id", "domain", "language", "text", "question", "reference", "difficulty")
 _LEAST = 4
 _SHORT = f"is missing or has fewer than {_LEAST} letters or digits"
 
@@ -28,7 +28,8 @@ def bundled_questions(language: str, domain: str) -> tuple[Question, ...]:
 def load_questions(path: str | Path, *, language: str = "en", domain: str = "general") -> tuple[Question, ...]:
     """Return the questions of a JSONL or CSV file in UTF-8, in its order.
 
-    Each line (row) has `text` or `question`, and may have `id`, `domain`, `language` and `reference`.
+    Each line (row) has `text` or `question`, and may have `id`, `domain`, `language`, `reference` and `difficulty`
+    (`easy`, `medium` or `hard`).
 
     Args:
         path: A file that ends in `.jsonl`, `.ndjson` or `.csv`.
@@ -64,6 +65,7 @@ def load_questions(path: str | Path, *, language: str = "en", domain: str = "gen
                 text=text,
                 author=path.name,
                 reference=values["reference"] or None,
+                difficulty=row.get("difficulty") or None,
             )
             found += [Problem(where, key, message) for key, message in unfit(question)]
             questions.append(question)
@@ -123,6 +125,8 @@ def _wrong(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield key, "must be text or a whole number"
         elif key != "id" and not isinstance(value, str | None):
             yield key, "must be text"
+    if (row.get("difficulty") or None) not in (None, *get_args(Difficulty)):
+        yield "difficulty", f"must be one of {', '.join(get_args(Difficulty))}"
     if row.get("text") and row.get("question"):
         yield "question", "is given beside text; use one of them"
     elif not isinstance(_text(row), str) or sum(map(str.isalnum, _text(row))) < _LEAST:

@@ -9,6 +9,7 @@ from coupled_arena.errors import ModelError
 from coupled_arena.models.model import Model
 from coupled_arena.prompts import PromptSet, bundled_questions, load_questions, near_duplicate
 from coupled_arena.protocols import Rejected
+from coupled_arena.protocols.examination import Examination
 from coupled_arena.protocols.reference import ReferenceAgenda
 from coupled_arena.records import Question
 from coupled_arena.tournaments.asked import strayed
@@ -112,38 +113,53 @@ async def gather(tournament: Tournament, seating: Seating, prompts: PromptSet) -
     if tournament.questions is not None:
         asked = QuestionSet(given)
     else:
-        parts = await together(_domain(tournament, seating, prompts, domain) for domain in tournament.domains)
-        asked = QuestionSet(
-            tuple(question for part in parts for question in part.questions),
-            tuple(text for part in parts for text in part.rejected),
-            tuple(caveat for part in parts for caveat in part.caveats),
-        )
+        written = await together(examine(tournament, seating, prompts, domain) for domain in tournament.domains)
+        asked = _filled_up(tournament, prompts, written)
     if not asked.questions:
         raise ModelError(f"{tournament.name}: no question for any domain; {'; '.join(asked.caveats)}")
     asked = replace(asked, caveats=(*asked.caveats, *strayed(asked.questions)))
     return await _with_references(tournament, seating, prompts, asked)
 
 
-async def _domain(tournament: Tournament, seating: Seating, prompts: PromptSet, domain: str) -> QuestionSet:
-    """Ask the examiners about one domain and fill up from the bundled set, visibly."""
+def _filled_up(tournament: Tournament, prompts: PromptSet, written: Sequence[Examination]) -> QuestionSet:
+    """Return what examiners wrote about the domains, none of it twice, with bundled questions in place of the rest."""
+    asked = QuestionSet(())
+    for domain, examination in zip(tournament.domains, written, strict=True):
+        before = [question.text for question in asked.questions]
+        own = _one_domain(tournament, prompts, domain, examination, before)
+        asked = QuestionSet(
+            (*asked.questions, *own.questions), (*asked.rejected, *own.rejected), (*asked.caveats, *own.caveats)
+        )
+    return asked
+
+
+def _one_domain(
+    tournament: Tournament, prompts: PromptSet, domain: str, written: Examination, before: Sequence[str]
+) -> QuestionSet:
+    """Leave out what nearly repeats a question of another domain, and fill up from the bundled set, visibly."""
     wanted = tournament.questions_per_domain
-    examination = await examine(tournament, seating, prompts, domain)
-    questions = list(examination.questions)
+    again = [question for question in written.questions if near_duplicate(question.text, before)]
+    kept = {question.id: question for question in written.questions if question not in again}
+    texts = [*before, *(question.text for question in kept.values())]
+    free = [name for number in range(1, wanted + 1) if (name := f"{domain}-{number}") not in kept]
+    spare = [q for q in bundled_questions(prompts.language, domain) if not near_duplicate(q.text, texts)]
+    taken = {
+        name: question.model_copy(update={"id": name, "author": BUNDLED})
+        for name, question in zip(free, spare, strict=False)
+    }
     caveats: list[str] = []
-    missing = wanted - len(questions)
-    if missing:
-        texts = [question.text for question in questions]
-        spare = [q for q in bundled_questions(prompts.language, domain) if not near_duplicate(q.text, texts)][:missing]
-        taken = [
-            q.model_copy(update={"id": f"{domain}-{number}", "author": BUNDLED})
-            for number, q in enumerate(spare, len(questions) + 1)
-        ]
-        questions += taken
-        if tournament.examiners:
-            caveats.append(f"{domain}: {len(taken)} of {wanted} questions are bundled ones; {examination.problem}")
-        if len(questions) < wanted:
-            caveats.append(f"{domain}: {len(questions)} of {wanted} questions could be had")
-    return QuestionSet(tuple(questions), examination.rejected, tuple(caveats))
+    if free and tournament.examiners:
+        repeated = f"{len(again)} nearly repeat a question of another domain" if again else ""
+        why = "; ".join(filter(None, (written.problem, repeated)))
+        caveats.append(f"{domain}: {len(taken)} of {wanted} questions are bundled ones; {why}")
+    if len(kept) + len(taken) < wanted:
+        caveats.append(f"{domain}: {len(kept) + len(taken)} of {wanted} questions could be had")
+    asked = {**kept, **taken}
+    rejected = [Rejected(domain=domain, text=q.text, reason="near-duplicate", author=q.author) for q in again]
+    numbered = (f"{domain}-{number}" for number in range(1, wanted + 1))
+    return QuestionSet(
+        tuple(asked[name] for name in numbered if name in asked), (*written.rejected, *rejected), tuple(caveats)
+    )
 
 
 def reference_writer(tournament: Tournament, author_of: AuthorOf) -> tuple[Model | None, str]:
