@@ -73,7 +73,7 @@ def neighbours(settled: Iterable[Settled], battles: Iterable[Battle], arms: Sequ
         played = [own[arm, (first, second)] for arm in arms]
         counts = Counter(battle.sharing for battle in played[0])
         sharing = {name: counts[name] for name in SHARING_ORDER if counts[name]}
-        saved = _saved(*played, pair.a) if len(arms) == 2 and set(sharing) - {"none"} else None
+        saved = _saved(played[0], played[1], pair.a) if len(arms) == 2 and set(sharing) - {"none"} else None
         found.append(Neighbours(pair, len(played[0]), sharing, saved))
     return tuple(found)
 
