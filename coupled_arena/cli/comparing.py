@@ -87,12 +87,17 @@ def compare(
     retry_failed: RetryOption = False,
     concurrency: ConcurrencyOption = None,
     yes: YesOption = False,
+    all_questions: Annotated[
+        bool,
+        typer.Option("--all-questions", help="Ask all questions, for a narrower interval; do not stop when settled."),
+    ] = False,
 ) -> None:
     """Say which of two models is better, on which questions, and whether it is settled.
 
-    The number of questions is fixed beforehand: the two battle over each of them, and only then the answer is read.
+    They battle over a few questions at a time and stop once it is settled; the interval allows for that.
     """
     rules = {
+        "until_settled": not all_questions,
         "questions": questions,
         "questions_per_domain": per_domain,
         "domains": domain or None,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from coupled_arena.errors import HERE, ConfigurationError, Problem
 from coupled_arena.models.model import Model
-from coupled_arena.studies.comparison import Comparison
+from coupled_arena.studies.comparison import LEVEL, Comparison
 from coupled_arena.tournaments.definition import Tournament, refuse_event_loop
 from coupled_arena.tournaments.events import Listener
-from coupled_arena.tournaments.schedules import RoundRobin
+from coupled_arena.tournaments.schedules import Adaptive, RoundRobin
 
 if TYPE_CHECKING:
     from coupled_arena.tournaments.store import Store
@@ -23,6 +23,7 @@ def compare(
     b: Model | str,
     *,
     judges: Judges,
+    until_settled: bool = True,
     store: "Store | Path | str | None" = None,
     listeners: Sequence[Listener] = (),
     retry_failed: bool = False,
@@ -31,21 +32,23 @@ def compare(
 ) -> Comparison:
     """Let two models battle over the same questions, and say which is better, by how much and whether it is settled.
 
-    How many questions are asked is fixed beforehand. Asking on until the answer is settled, or stopping once it is,
-    would make the interval promise too much.
+    They meet on a few questions at a time and stop once it is settled, which an interval may be used for only if it
+    holds at every such look: that is a confidence sequence, which is wider than the interval of all questions.
 
     Args:
         a: a model, or a model string.
         b: the other one.
         judges: who judges; one judge judges alone, several discuss.
+        until_settled: whether to stop once it is settled, with an interval that holds at every look; else all questions
+            are asked, and the interval is the narrower one of a number that was fixed beforehand.
         store: a file in which the run lives, so that it can go on and nothing is paid for twice; None keeps it in
             memory.
         listeners: told of every event.
         retry_failed: ask again what was answered without text.
         preflight: ask every hosted model once before the first battle.
         rules: other parameters of `Tournament`, such as `questions` (records or a file), `examiner`, `domains`,
-            `questions_per_domain`, `recuse`, `budget`, `seed`. Without `questions` and `examiner` the first five of the
-            bundled questions are asked in each of the eight domains.
+            `questions_per_domain`, `recuse`, `budget`, `seed`, or a `schedule` in place of `until_settled`. Without
+            `questions` and `examiner` the first five of the bundled questions are there in each of the eight domains.
 
     Raises:
         ConfigurationError: it cannot be played; raised before the first call.
@@ -56,11 +59,12 @@ def compare(
     Example:
         >>> found = compare("sim/ada?skill=2", "sim/bob", judges="sim/judge", seed=7)
         >>> print(found.sentence)
-        sim/ada beats sim/bob: it wins 98 % of 40 battles, ties counted half (95 % interval 89 to 99 %); settled.
+        sim/ada beats sim/bob: it wins 100 % of 8 battles (95 % interval 54 to 100 %); settled after 8 of 40 questions.
     """
     refuse_event_loop("ca.acompare(...)")
     options = {"listeners": listeners, "retry_failed": retry_failed, "preflight": preflight}
-    return Comparison.of(tournament_of(a, b, judges=judges, **rules).run(store, **options))
+    tournament = tournament_of(a, b, judges=judges, until_settled=until_settled, **rules)
+    return Comparison.of(tournament.run(store, **options))
 
 
 async def acompare(
@@ -68,6 +72,7 @@ async def acompare(
     b: Model | str,
     *,
     judges: Judges,
+    until_settled: bool = True,
     store: "Store | Path | str | None" = None,
     listeners: Sequence[Listener] = (),
     retry_failed: bool = False,
@@ -76,16 +81,20 @@ async def acompare(
 ) -> Comparison:
     """Do what `compare` does inside an event loop, as in a notebook."""
     options = {"listeners": listeners, "retry_failed": retry_failed, "preflight": preflight}
-    return Comparison.of(await tournament_of(a, b, judges=judges, **rules).arun(store, **options))
+    tournament = tournament_of(a, b, judges=judges, until_settled=until_settled, **rules)
+    return Comparison.of(await tournament.arun(store, **options))
 
 
-def tournament_of(a: Model | str, b: Model | str, *, judges: Judges, where: str = HERE, **rules: Any) -> Tournament:
-    """Return the tournament that a comparison plays: one match of two models, sides balanced.
+def tournament_of(
+    a: Model | str, b: Model | str, *, judges: Judges, until_settled: bool = True, where: str = HERE, **rules: Any
+) -> Tournament:
+    """Return the tournament that a comparison plays: two models, sides balanced, in one match or until it is settled.
 
     Args:
         a: a model, or a model string.
         b: the other one.
         judges: who judges.
+        until_settled: whether they meet on a few questions at a time and stop once it is settled.
         where: what problems name as their place.
         rules: other parameters of `Tournament`.
 
@@ -106,7 +115,8 @@ def tournament_of(a: Model | str, b: Model | str, *, judges: Judges, where: str 
         )
         raise ConfigurationError([Problem(where, "models", message)])
     panel = [judges] if isinstance(judges, Model | str) else judges
-    defaults = {"name": f"{first.name} against {second.name}", "schedule": RoundRobin()}
+    schedule = Adaptive(confidence=LEVEL) if until_settled else RoundRobin()
+    defaults = {"name": f"{first.name} against {second.name}", "schedule": schedule}
     tournament = Tournament.from_mapping({**defaults, **rules, "models": [first, second], "judges": panel}, where)
     committee = tournament.committee
     if len(tournament.judging_models) == 1 and "discussion_rounds" not in committee.model_fields_set:

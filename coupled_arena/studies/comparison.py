@@ -15,6 +15,7 @@ from coupled_arena.reports.summary import dice
 from coupled_arena.studies import wording
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.result import DIGITS, Result
+from coupled_arena.tournaments.schedules import Adaptive
 
 LEVEL = 0.95
 """Coverage of the interval of the score, of those of all domains together, and of that of the sides."""
@@ -83,13 +84,17 @@ class Comparison:
         by_question, by_domain = _grouped(result.leading)
         domains = tuple(dict.fromkeys(question.domain for question in result.questions))
         jointly = 1 - (1 - LEVEL) / max(1, len(domains))
+        # Whoever stops because of what the battles say can use only intervals that hold at every look.
+        stops = isinstance(result.tournament.schedule, Adaptive)
         return cls(
             a=a,
             b=b,
-            score=_score(result.leading, a, b),
-            domains=tuple(Domain(domain, _score(by_domain[domain], a, b, jointly)) for domain in domains),
+            score=_score(result.leading, a, b, every_look=stops),
+            domains=tuple(
+                Domain(domain, _score(by_domain[domain], a, b, jointly, every_look=stops)) for domain in domains
+            ),
             questions=tuple(Asked(q.id, q.domain, _score(by_question[q.id], a, b).share) for q in result.questions),
-            sides=_sides(result.leading),
+            sides=_sides(result.leading, every_look=stops),
             caveats=(*result.caveats, *_caveats(result.tournament, result.battles)),
             result=result,
         )
@@ -97,7 +102,13 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """The answer in one sentence, with its interval and whether it is settled."""
-        return wording.answer(self.score, len(self.result.leading))
+        asked = len(self.result.questions) if self.stops else None
+        return wording.answer(self.score, len(self.result.leading), asked)
+
+    @property
+    def stops(self) -> bool:
+        """Whether the two met on a few questions at a time until it was settled, with intervals for every look."""
+        return isinstance(self.result.tournament.schedule, Adaptive)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -109,6 +120,7 @@ class Comparison:
             *wording.by_question(self.questions, self.a),
             wording.outcomes(self.result.counted(), self.score),
             *wording.of_sides(self.sides),
+            *wording.looks(self.stops),
             wording.scope(judges),
             dice(self.result.shared()),
             *(f"note: {caveat}" for caveat in self.caveats),
@@ -122,6 +134,7 @@ class Comparison:
             "b": self.b,
             **_figures(self.score),
             "more_questions": self.score.more_questions,
+            "until_settled": self.stops,
             "sentence": self.sentence,
             "battles": {
                 **self.result.counted(),
@@ -163,18 +176,19 @@ def _grouped(battles: Iterable[Battle]) -> tuple[defaultdict[str, list[Battle]],
     return by_question, by_domain
 
 
-def _score(battles: Iterable[Battle], a: str, b: str, level: float = LEVEL) -> Score:
-    return score_of(RatingInput.from_battles(battles, models=(a, b)), a, b, level=level)
+def _score(battles: Iterable[Battle], a: str, b: str, level: float = LEVEL, *, every_look: bool = False) -> Score:
+    return score_of(RatingInput.from_battles(battles, models=(a, b)), a, b, level=level, every_look=every_look)
 
 
-def _sides(battles: Sequence[Battle]) -> Score:
+def _sides(battles: Sequence[Battle], *, every_look: bool) -> Score:
     values = {"A": 1.0, "tie": 0.5, "B": 0.0}
     rows = [
         (FIRST, SECOND, values[battle.decision.verdict], battle.weight, battle.question)
         for battle in battles
         if battle.decision.status == "decided" and battle.decision.verdict is not None
     ]
-    return score_of(RatingInput.from_rows(rows, models=(FIRST, SECOND)), FIRST, SECOND, level=LEVEL)
+    table = RatingInput.from_rows(rows, models=(FIRST, SECOND))
+    return score_of(table, FIRST, SECOND, level=LEVEL, every_look=every_look)
 
 
 def _caveats(tournament: Tournament, battles: Sequence[Battle]) -> Iterator[str]:

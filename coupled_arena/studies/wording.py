@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from coupled_arena.ratings.score import FEWEST, Score
+from coupled_arena.ratings.score import Score
 
 if TYPE_CHECKING:
     from coupled_arena.studies.comparison import Asked, Domain
@@ -28,19 +28,25 @@ def percent(share: float) -> str:
     return f"{100 * share:.{_DIGITS}f}"
 
 
-def answer(score: Score, played: int) -> str:
-    """Return which model is better, with the interval and whether it is settled."""
+def answer(score: Score, played: int, questions: int | None = None) -> str:
+    """Return which model is better, with the interval and whether it is settled.
+
+    Args:
+        score: of one model against the other.
+        played: battles, rated or not.
+        questions: how many there are, where battles stop once it is settled; None where all are asked in any case.
+    """
     if score.share is None:
         none = f"none of their {_count(played, 'battle')} could be rated" if played else "no battle was played"
         return f"nothing can be said of {score.a} and {score.b}: {none}."
     if math.isclose(score.share, 0.5, abs_tol=1e-9):
         all_tied = score.ties == score.battles
         what = f"all of their {score.battles} battles are ties" if all_tied else f"each scores 50 % of {_rated(score)}"
-        return f"{score.a} and {score.b} are level: {what}{_interval(score)}; {_state(score)}."
+        return f"{score.a} and {score.b} are level: {what}{_interval(score)}; {_state(score, questions)}."
     ahead = score if score.share > 0.5 else score.turned()
     verb = "beats" if score.settled else "leads"
     won = f"it wins {percent(_known(ahead.share))} % of {_rated(score)}"
-    return f"{ahead.a} {verb} {ahead.b}: {won}{_interval(ahead)}; {_state(score)}."
+    return f"{ahead.a} {verb} {ahead.b}: {won}{_interval(ahead)}; {_state(score, questions)}."
 
 
 def _rated(score: Score) -> str:
@@ -55,10 +61,10 @@ def _range(score: Score) -> str:
     return f"{percent(_known(score.low))} to {percent(_known(score.high))} %"
 
 
-def _state(score: Score) -> str:
+def _state(score: Score, questions: int | None) -> str:
     if score.settled:
-        return "settled"
-    if score.questions < FEWEST:
+        return "settled" if questions is None else f"settled after {score.questions} of {_count(questions, 'question')}"
+    if score.low is None:
         few = "is" if score.questions == 1 else "are"
         return f"not settled: {_count(score.questions, 'question')} {few} too few for an interval"
     if score.more_questions is None:
@@ -124,6 +130,12 @@ def of_sides(sides: Score) -> Iterator[str]:
         favoured = "first" if sides.share > 0.5 else "second"
         line += f": speaking {favoured} is an advantage here; each model speaks first on half of the questions"
     yield line
+
+
+def looks(stops: bool) -> Iterator[str]:
+    """Yield what intervals hold for where battles stop once it is settled."""
+    if stops:
+        yield "intervals hold at every look, so that battles may stop once it is settled; they are wider for that"
 
 
 def scope(judges: Sequence[str]) -> str:

@@ -1,9 +1,10 @@
 """Which battles make a match: the questions, who speaks first, which replicate."""
 
 import re
-from collections import Counter
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Literal
 
 from coupled_arena.coupling import noise_key, permutation
@@ -125,19 +126,21 @@ def _first_on(pair: tuple[str, str], questions: Sequence[Question], *, replicate
 
 
 def _some(left: Sequence[Question], most: int, first: Mapping[str, bool], drawn: Mapping[str, int]) -> list[Question]:
-    """Return so many questions in the order drawn, by turns from the domains and, where `first` knows, the sides."""
-    seen: Counter[tuple[str, bool]] = Counter()
-    turns: dict[str, tuple[int, int]] = {}
+    """Return so many questions, by turns from the domains and, where `first` knows them, from the sides.
+
+    What is left after that is what a next match begins with, so that several matches together are balanced too.
+    """
+    waiting: defaultdict[tuple[str, bool], deque[Question]] = defaultdict(deque)
     for question in sorted(left, key=lambda question: drawn[question.id]):
-        kind = (question.domain, first.get(question.id, True))
-        turns[question.id] = (seen[kind], drawn[question.id])
-        seen[kind] += 1
-    by_side = [
-        sorted((question for question in left if first.get(question.id, True) is side), key=lambda q: turns[q.id])
-        for side in (True, False)
-    ]
-    # The side with fewer questions left gives what it has, and at most half.
-    few, many = sorted(by_side, key=len)
-    half = min(len(few), most // 2)
-    taken = {question.id for question in (*few[:half], *many[: most - half])}
+        waiting[question.domain, first.get(question.id, True)].append(question)
+    turns = cycle(dict.fromkeys(domain for domain, _ in waiting))
+    taken: set[str] = set()
+    lead = 0
+    while len(taken) < most:
+        domain = next(turns)
+        # The side that had fewer questions so far comes first.
+        sides = [side for side in (lead <= 0, lead > 0) if waiting[domain, side]]
+        if sides:
+            taken.add(waiting[domain, sides[0]].popleft().id)
+            lead += 1 if sides[0] else -1
     return [question for question in left if question.id in taken]
