@@ -178,6 +178,15 @@ def test_a_small_panel_of_a_domain_is_said_before_and_after() -> None:
     assert not any(caveat.startswith("some battles have") for caveat in caveats)
 
 
+def test_other_judges_of_a_finished_run_judge_every_domain(tmp_path: Any) -> None:
+    ca.Tournament(**SMALL).run(tmp_path / "runs.db")
+    anew = ca.rejudge(tmp_path / "runs.db", judges=["sim/k1", "sim/k2", "sim/k3"]).result
+    assert judges_of(anew) == {domain: {"sim/k1", "sim/k2", "sim/k3"} for domain in ("math", "writing")}
+    law = {"judges_by_domain": {"writing": ["sim/w"]}}
+    anew = ca.rejudge(tmp_path / "runs.db", judges=["sim/k1"], committee=law).result
+    assert judges_of(anew) == {"math": {"sim/k1"}, "writing": {"sim/w"}}
+
+
 def test_panels_go_by_the_keys_that_name_them() -> None:
     tournament = ca.Tournament(**SMALL)
     assert panels_in(tournament, ["writing"]) == {"judges": ["writing"]}

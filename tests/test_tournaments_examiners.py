@@ -89,7 +89,7 @@ def test_the_difficulty_is_what_the_examiner_is_told() -> None:
             asked = ExaminationAgenda(
                 "x", "math", 2, prompts, lambda batch: Dice(0, (), (), ()), difficulty=difficulty
             ).open()
-            texts[language, difficulty] = str(asked[0].message.content)
+            texts[language, difficulty] = asked[0].message.to_model_text()
             assert prompts.render(f"difficulty.{difficulty}") in texts[language, difficulty]
     assert len(set(texts.values())) == len(texts)
 
@@ -157,10 +157,10 @@ def test_keys_that_say_nothing_new_leave_the_definition_as_an_earlier_version_kn
 )
 def test_a_problem_with_examiners_is_named_with_its_key(change: dict[str, Any], problem: str) -> None:
     try:
-        found = problems_in(ca.Tournament(**{**SMALL, **change}), Gateway())
+        found = [str(each) for each in problems_in(ca.Tournament(**{**SMALL, **change}), Gateway())]
     except ConfigurationError as error:
-        found = error.problems
-    assert any(problem in str(each) for each in found), [str(each) for each in found]
+        found = [str(each) for each in error.problems]
+    assert any(problem in each for each in found), found
 
 
 def test_every_examiner_has_its_share_of_the_estimate() -> None:

@@ -135,6 +135,7 @@ def judged_anew(
     def make(base: Base) -> JudgedAnew:
         changes = {"judges": judges, "prompts": prompts, **bounds_of(bounds, where)}
         given = {key: value for key, value in changes.items() if value is not None}
-        return JudgedAnew.judging(base, where, openings=openings, committee=committee_of(base, committee), **given)
+        rules = committee_of(base, committee, judges=judges is not None)
+        return JudgedAnew.judging(base, where, openings=openings, committee=rules, **given)
 
     return derived(store, run, make, definition=definition)

@@ -164,9 +164,14 @@ class JudgedAnew(Derived):
         return key.startswith(("judges", "committee.", "agents.")) or (key == "models" and not self.is_panel)
 
 
-def committee_of(base: Base, rules: CommitteeRules | Mapping[str, Any] | None) -> CommitteeRules | dict[str, Any]:
-    """Return a base's committee rules with those that are given in place of its own."""
-    own = base.tournament.committee.model_dump(exclude_unset=True)
+def committee_of(
+    base: Base, rules: CommitteeRules | Mapping[str, Any] | None, *, judges: bool
+) -> CommitteeRules | dict[str, Any]:
+    """Return a base's committee rules with those that are given in place of its own.
+
+    Other `judges` judge every domain, unless the rules that are given name panels of domains too.
+    """
+    own = base.tournament.committee.model_dump(exclude_unset=True, exclude={"judges_by_domain"} if judges else None)
     given = rules.model_dump(exclude_unset=True) if isinstance(rules, CommitteeRules) else dict(rules or {})
     return {**own, **given}
 
