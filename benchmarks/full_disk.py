@@ -36,8 +36,8 @@ schedule = "round_robin"
 seed = 5
 """
 ROOT = Path(__file__).parent.parent
-SHARES = (0.15, 0.4, 0.7)
-"""How much of the room that a whole run needs there is at first."""
+SIZES = (64 << 10, 640 << 10, 1 << 20)
+"""Bytes of room at first: too few for the tables, and enough for a part of the run; most of it takes the log."""
 
 
 def arena(folder: Path, store: Path, limit: int | None = None) -> subprocess.CompletedProcess[str]:
@@ -65,11 +65,6 @@ class Whole(NamedTuple):
     """What it came to."""
     answers: dict[str, str]
     """Its answers, by memo key."""
-
-
-def room(store: Path) -> int:
-    """Return the bytes of a store and of what lies beside it."""
-    return sum(file.stat().st_size for file in store.parent.glob(f"{store.name}*"))
 
 
 def keys(store: Path) -> dict[str, str]:
@@ -142,7 +137,7 @@ WAYS = {"tmpfs": on_a_small_disk, "limit": under_a_limit}
 """Ways of running out of room."""
 
 
-def measure(ways: Sequence[str], shares: Sequence[float] = SHARES) -> dict[str, Any]:
+def measure(ways: Sequence[str], sizes: Sequence[int] = SIZES) -> dict[str, Any]:
     """Run out of room in every way, at several points of a run."""
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as place:
@@ -152,7 +147,7 @@ def measure(ways: Sequence[str], shares: Sequence[float] = SHARES) -> dict[str, 
         whole = Whole(load(folder / "full.toml").run(store), keys(store))
         for way in ways:
             try:
-                found[way] = [WAYS[way](folder, whole, int(share * room(store)) // 4096 * 4096) for share in shares]
+                found[way] = [WAYS[way](folder, whole, size) for size in sizes]
             except subprocess.CalledProcessError as error:
                 found[way] = f"not tried: {error.stderr.decode().strip()}"
     return found
