@@ -108,7 +108,7 @@ class Cast:
     """Plays every model: debaters say one sentence, judges quote all they were shown and vote by the question alone."""
 
     place: str
-    """Where hostile texts stand; empty where nobody is hostile."""
+    """Where hostile texts stand, or `everywhere`; empty where nobody is hostile."""
     schema: bool = False
     """Whether judges answer in JSON."""
     votes: bool = True
@@ -140,11 +140,11 @@ class Cast:
         number = next(int(found[1]) for message in call.messages if (found := _NUMBER.search(message.content)))
         hostile = case(number) if number < len(CASES) else ""
         if name.startswith("judge"):
-            return self._opinion(asked, number, hostile if self.place == "reasons" and name == "judge-1" else "")
+            return self._opinion(asked, number, hostile if stands(self.place, "reasons") and name == "judge-1" else "")
         if name == "checker":
-            return f"I have read it. {hostile if self.place == 'role' else ''}"
+            return f"I have read it. {hostile if stands(self.place, 'role') else ''}"
         first = len(call.messages) == 2
-        said = hostile if name == "mallory" and self.place == ("opening" if first else "rebuttal") else ""
+        said = hostile if name == "mallory" and stands(self.place, "opening" if first else "rebuttal") else ""
         return "".join(f"<{tag}>The answer is plain. {said}</{tag}>" for tag in _TAGS.findall(asked))
 
     def _opinion(self, asked: str, number: int, hostile: str) -> str:
@@ -153,6 +153,11 @@ class Cast:
         if self.schema:
             return json.dumps({"reasons": quoted, "verdict": verdict} if self.votes else {"reasons": quoted})
         return f"{quoted}\n[[{verdict}]]" if self.votes else quoted
+
+
+def stands(place: str, here: str) -> bool:
+    """Return whether hostile texts stand here."""
+    return place in (here, "everywhere")
 
 
 def case(number: int) -> str:
@@ -173,9 +178,9 @@ def questions(place: str) -> tuple[Question, ...]:
                 id=f"q{number}",
                 domain="logic",
                 language="en",
-                text=f"Case {number}. Which of two proofs is shorter? {text if place == 'question' else ''}".strip(),
+                text=f"Case {number}. Which proof is shorter? {text if stands(place, 'question') else ''}".strip(),
                 author="test",
-                reference=f"The first. {text}" if place == "reference" else "The first.",
+                reference=f"The first. {text}" if stands(place, "reference") else "The first.",
             )
         )
     return tuple(made)

@@ -63,5 +63,6 @@ def out(text: str) -> None:
 
 
 def out_json(value: dict[str, Any]) -> None:
-    """Write the one JSON object of a command."""
-    out(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1))
+    """Write the one JSON object of a command, what a terminal would obey as JSON's own escapes."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1)
+    out("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))

@@ -135,7 +135,7 @@ def conduct(result: Result) -> RenderableType:
 
 def transcript(battle: Battle, question: Question) -> RenderableType:
     """Return a battle to read: the question, every turn with its tags, every opinion, the decision."""
-    lines = [Text(f"{battle.id}  A = {printable(battle.a)}  B = {printable(battle.b)}", style="bold")]
+    lines = [Text(printable(f"{battle.id}  A = {battle.a}  B = {battle.b}"), style="bold")]
     lines.append(Text(printable(question.text)))
     for turn in battle.turns:
         lines.append(Text(f"\nstep {turn.step} (round {turn.round}) {turn.speaker}: {turn.outcome}", style="bold"))
