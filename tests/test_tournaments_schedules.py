@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coupled_arena.tournaments.schedules import Pairing, RoundRobin, Schedule, Standings, Swiss
+import coupled_arena as ca
+from benchmarks import insertion, swiss_pairing
+from coupled_arena.tournaments.schedules import Against, Insertion, Pairing, RoundRobin, Schedule, Standings, Swiss
 
 
 def names(n: int) -> tuple[str, ...]:
@@ -102,3 +104,104 @@ def test_the_first_swiss_round_is_a_seeded_permutation_or_follows_scores() -> No
     scores = {name: -float(index) for index, name in enumerate(models)}
     pairings = Swiss(scores=scores).next_round(Standings(models, 0))
     assert {frozenset(p[:2]) for p in pairings} == {frozenset(models[i : i + 2]) for i in range(0, 16, 2)}
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 11, 21])
+def test_an_oracle_finds_nothing_that_a_swiss_tournament_could_have_avoided(number: int) -> None:
+    """A small version of benchmarks/swiss_pairing.py."""
+    found = swiss_pairing.Found()
+    swiss_pairing.tournament(number, found)
+    assert found.rounds > 0
+    assert +found.faults == Counter()
+
+
+def test_the_oracle_sees_a_round_that_could_have_been_better() -> None:
+    models = names(10)
+    met = tuple(Pairing(models[place], models[place + 1]) for place in range(0, 10, 2))
+    standings = Standings(models, 0, (met,), dict.fromkeys(models, 0.5))
+    assert [*swiss_pairing.faults(met, standings, swiss_pairing.Found())] == ["a rematch that could be avoided"]
+    bye = (Pairing("m00", None), *(Pairing(f"m0{a}", f"m0{a + 1}") for a in (1, 3, 5, 7)))
+    again = (Pairing("m00", None), *(Pairing(f"m0{a}", f"m0{b}") for a, b in ((1, 3), (2, 4), (5, 7), (6, 8))))
+    standings = Standings(models[:9], 0, (bye,), dict.fromkeys(models[:9], 0.5))
+    assert [*swiss_pairing.faults(again, standings, swiss_pairing.Found())] == ["a second bye that could be avoided"]
+
+
+def test_swiss_finds_a_round_where_greedy_pairing_leaves_two_models_out() -> None:
+    models = names(6)
+    played = (Pairing("m04", "m05"), Pairing("m00", "m01"), Pairing("m02", "m03"))
+    standings = Standings(models, 0, (played,), {}, {name: -float(place) for place, name in enumerate(models)})
+    assert [pairing.b for pairing in swiss_pairing.greedy(standings)].count(None) == 2
+    assert all(pairing.b is not None for pairing in Swiss(rounds=9).next_round(standings))
+
+
+def test_every_model_of_a_field_of_nine_plays_in_every_seed() -> None:
+    assert min(swiss_pairing.nine(20)) == 3
+
+
+def test_all_meet_the_baseline_once() -> None:
+    standings = play(Against(baseline="m02"), names(4), dict.fromkeys(names(4), 0.0))
+    assert standings.rounds == (tuple(Pairing(name, "m02") for name in ("m00", "m01", "m03")),)
+    assert Against(baseline="m02").matches(4) == (3, 3)
+
+
+@pytest.mark.parametrize(("n", "opponents"), [(2, 1), (3, 2), (9, 4), (16, 4), (17, 5)])
+def test_a_newcomer_meets_so_many_different_opponents_one_a_round(n: int, opponents: int) -> None:
+    strength = {name: float(place) for place, name in enumerate(names(n))}
+    schedule = Insertion(newcomer="m00")
+    standings = play(schedule, names(n), strength)
+    met = [pairing.b for played in standings.rounds for pairing in played]
+    assert len(met) == len({*met}) == len(standings.rounds) == opponents == schedule.matches(n)[0]
+    assert {pairing.a for played in standings.rounds for pairing in played} == {"m00"}
+
+
+RATED = {"m00": 1300.0, "m01": 1100.0, "m02": 1000.0, "m03": 900.0, "m04": 700.0}
+
+
+def test_a_newcomer_begins_at_the_median_or_at_the_closest_score() -> None:
+    standings = Standings((*RATED, "new"), 0, (), {}, RATED)
+    scores = {"new": 70.0, "m03": 69.0, "m00": 90.0}
+    assert Insertion(newcomer="new").next_round(standings) == (Pairing("new", "m02"),)
+    assert Insertion(newcomer="new", scores=scores).next_round(standings) == (Pairing("new", "m03"),)
+    unknown = {name: score for name, score in scores.items() if name != "new"}
+    assert Insertion(newcomer="new", scores=unknown).next_round(standings) == (Pairing("new", "m02"),)
+
+
+def test_a_newcomer_goes_on_to_the_closest_rating_it_has_not_met() -> None:
+    standings = Standings((*RATED, "new"), 0, ((Pairing("m02", "new"),),), {}, {**RATED, "new": 1010.0})
+    assert Insertion(newcomer="new", scores={"new": 0.0}).next_round(standings) == (Pairing("new", "m01"),)
+    void = Standings((*RATED, "new"), 0, ((Pairing("m02", "new"),),), {}, RATED)
+    assert Insertion(newcomer="new").next_round(void) == (Pairing("new", "m01"),)
+
+
+def test_an_inserted_model_ends_up_near_its_place() -> None:
+    """A small version of benchmarks/insertion.py."""
+    found = [insertion.designs(insertion.World(seed, spread=2.0, questions=40)) for seed in range(3)]
+    assert all(designs["insertion by the median"] <= (insertion.NEAR, 200) for designs in found)
+    assert all(designs["round robin replayed"][1] == 17 * 16 // 2 * 40 for designs in found)
+
+
+RULES = {"models": ["sim/a", "sim/b", "sim/c"], "judges": ["sim/j"], "domains": ["math"], "script": "single"}
+
+
+@pytest.mark.parametrize(
+    ("schedule", "problem"),
+    [
+        ({"kind": "against", "baseline": "sim/x"}, "schedule.baseline: 'sim/x' does not play; the names are sim/a,"),
+        ({"kind": "insertion", "newcomer": "sim/x"}, "schedule.newcomer: 'sim/x' does not play"),
+        ({"kind": "insertion", "newcomer": "sim/a", "scores": {"x": 1}}, "schedule.scores: 'x' does not play"),
+        ({"kind": "against", "base": "sim/a"}, "schedule.base: unknown key; did you mean 'baseline'?"),
+        ("against", "schedule.baseline: Field required"),
+    ],
+)
+def test_a_model_that_a_schedule_names_has_to_play(schedule: object, problem: str) -> None:
+    with pytest.raises(ca.ConfigurationError) as caught:
+        ca.Tournament(**RULES, schedule=schedule).preflight(probe=False)
+    assert problem in str(caught.value)
+
+
+def test_a_result_against_a_baseline_says_what_it_cannot_tell() -> None:
+    tournament = ca.Tournament(**RULES, questions_per_domain=1, schedule={"kind": "against", "baseline": "sim/b"})
+    result = tournament.run()
+    assert [battle.pair for battle in result.battles] == [("sim/a", "sim/b"), ("sim/b", "sim/c")]
+    assert any("all meet sim/b alone" in caveat for caveat in result.caveats)
+    assert [[a.name, b.name] for a, b in tournament.possible_pairs] == [["sim/a", "sim/b"], ["sim/b", "sim/c"]]

@@ -37,7 +37,7 @@ def load_scores(path: str | Path) -> dict[str, float]:
         elif name in scores:
             found.append(Problem(where, "name", f"{name!r} has a score already"))
         elif score is None:
-            found.append(Problem(where, "score", f"of {name!r} is not a number that ends: {row.get('score')!r}"))
+            found.append(Problem(where, "score", f"of {name!r} is no finite number: {row.get('score')!r}"))
         else:
             scores[name] = score
         problems += found
