@@ -110,7 +110,7 @@ def battle(number: int, fought: Fought, weight: float = 1.0) -> Battle:
 
 
 def result_of(battles: Sequence[Battle], tournament: ca.Tournament | None = None) -> Result:
-    tournament = tournament or tournament_of(ADA, BOB, judges=JUDGE)
+    tournament = tournament or tournament_of(ADA, BOB, judges=JUDGE, until_settled=False)
     asked = {
         b.question: Question(id=b.question, domain=b.domain, language="en", text="?", author="test") for b in battles
     }
@@ -205,12 +205,15 @@ def test_nothing_rated_is_said_and_makes_a_plain_document() -> None:
     ]
 
 
-@pytest.mark.parametrize("wins", range(0, 13))
-def test_the_leaderboard_and_the_comparison_never_disagree(wins: int) -> None:
-    found = comparison_of(*(Fought("math", "sim/ada", "A" if number < wins else "B") for number in range(12)))
-    (pair,) = found.result.ratings.settled()
+@pytest.mark.parametrize("until_settled", [True, False])
+@pytest.mark.parametrize("wins", [0, 1, 3, 6, 9, 10, 11, 12])
+def test_the_leaderboard_and_the_comparison_never_disagree(wins: int, until_settled: bool) -> None:
+    fought = [battle(number, Fought("math", "sim/ada", "A" if number < wins else "B")) for number in range(12)]
+    tournament = tournament_of(ADA, BOB, judges=JUDGE, until_settled=until_settled)
+    found = ca.Comparison.of(result_of(fought, tournament))
+    (pair,) = found.result.settled
     assert (pair.resolved, pair.more_questions) == (found.score.settled, found.score.more_questions)
-    assert pair.resolved is ("; settled." in found.sentence)
+    assert pair.resolved is ("; settled" in found.sentence)
 
 
 def test_a_run_of_three_models_is_no_comparison() -> None:
@@ -229,8 +232,9 @@ def test_one_judge_has_nobody_to_discuss_with() -> None:
 def test_the_questions_are_five_a_domain_unless_they_are_given(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     file.write_text("".join(f'{{"text": "What is {n} plus {n}?"}}\n' for n in range(10, 17)), encoding="utf-8")
-    assert ca.compare(ADA, BOB, judges=JUDGE, script="single").score.battles == 40
-    assert ca.compare(ADA, BOB, judges=JUDGE, script="single", questions=file).score.battles == 7
+    every: dict[str, Any] = {"judges": JUDGE, "script": "single", "until_settled": False}
+    assert ca.compare(ADA, BOB, **every).score.battles == 40
+    assert ca.compare(ADA, BOB, **every, questions=file).score.battles == 7
 
 
 def test_what_is_found_is_the_same_in_the_result_its_text_and_its_document(tmp_path: Path) -> None:
@@ -241,7 +245,7 @@ def test_what_is_found_is_the_same_in_the_result_its_text_and_its_document(tmp_p
     assert repr(found).splitlines()[1:] == list(found.lines)
     assert set(document) == {
         *("a", "b", "score", "low", "high", "settled", "more_questions", "sentence", "questions", "battles"),
-        *("domains", "sides", "sharing", "calls", "cost", "caveats", "run"),
+        *("until_settled", "domains", "sides", "sharing", "calls", "cost", "caveats", "run"),
     }
     assert "dice of the openings: shared in 6 battles" in found.lines
     assert "judged by sim/judge; intervals are for more questions like these before the same judge" in found.lines

@@ -81,7 +81,7 @@ class Resolution:
             f"{self.target}: not resolved at {level}: {_WORDS[self.ended]}",
             *self._circle(),
             *(f"not resolved: {_shown(score)}" for score in self.missing[:MOST_NAMED]),
-            *([f"not resolved: {len(self.missing) - MOST_NAMED} more pairs"] if len(self.missing) > MOST_NAMED else []),
+            *self._more(),
             OF_RATINGS,
         )
 
@@ -110,6 +110,11 @@ class Resolution:
             "pairs": [_document(score) for score in self.pairs],
             "missing": [_document(score) for score in self.missing],
         }
+
+    def _more(self) -> Iterator[str]:
+        more = len(self.missing) - MOST_NAMED
+        if more > 0:
+            yield f"not resolved: {more} more pair{'s' * (more != 1)}"
 
     def _circle(self) -> Iterator[str]:
         if self.circle:
