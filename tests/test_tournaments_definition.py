@@ -56,7 +56,7 @@ def test_keys_of_a_table_may_be_given_directly_but_not_twice() -> None:
         ({"limits": 4}, "t.toml: limits: write a table"),
         ({"models": ["sim/ada"]}, "t.toml: models: a tournament needs at least two models, not 1"),
         ({"models": ["sim/ada", "sim/ada?skill=1"]}, "t.toml: models: 'sim/ada' is listed 2 times"),
-        ({"schedule": "ladder"}, "t.toml: schedule: no schedule named 'ladder'; there is round_robin, swiss"),
+        ({"schedule": "ladder"}, "t.toml: schedule: no schedule named 'ladder'; there is adaptive, against, "),
         ({"language": "xx"}, "t.toml: language: "),
         ({"models": ["sim/ada?skil=1", "sim/bob"]}, "t.toml: models: sim/ada: skil: is no dial"),
         ({"models": ["sim/ada?skill=high", "sim/bob"]}, "t.toml: models: sim/ada: skill: "),

@@ -92,8 +92,7 @@ class Tournament(Record):
     prompts: str | None = None
     """Name of a prompt set or path of a TOML file; None is the language's own."""
     schedule: AnySchedule = Swiss()
-    """Who meets whom: `swiss`, `round_robin`, `against`, `insertion`, a table with `kind` and the rule's own keys, or a
-    function of yours (docs/schedules.md)."""
+    """Who meets whom: a rule by its name or as a table with its keys, or a function of yours (docs/schedules.md)."""
     coupling: Literal["coupled", "independent", "fresh", "both"] = "coupled"
     """Whether models share their dice, roll their own, roll anew for every opponent and side, or play every battle in
     a coupled and in an independent arm, of which the first is rated and the second compared with it."""
