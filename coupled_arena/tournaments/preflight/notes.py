@@ -10,7 +10,7 @@ from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.panels import ADVISABLE_JUDGES, AuthorOf, eligible, panels_in
 from coupled_arena.tournaments.preflight.casting import cast
 from coupled_arena.tournaments.preflight.scheduling import schedule_notes
-from coupled_arena.tournaments.questions import domains_of
+from coupled_arena.tournaments.questions import domains_of, reference_writer
 
 MOST_PAIRS_LISTED = 3
 """Most pairs with few judges that are named."""
@@ -30,6 +30,7 @@ def notes_on(tournament: Tournament, author_of: AuthorOf, asked: Collection[Mode
     yield from _families(tournament)
     yield from _small_committees(tournament, author_of)
     yield from schedule_notes(tournament)
+    yield from _references(tournament, author_of)
     yield from _uncounted(tournament)
 
 
@@ -82,6 +83,13 @@ def _small_committees(tournament: Tournament, author_of: AuthorOf) -> Iterator[s
             yield f"{a} against {b}{within}: judged by {names} only; {ADVISABLE_JUDGES} judges or more are advisable"
         if len(small) > MOST_PAIRS_LISTED:
             yield f"{len(small) - MOST_PAIRS_LISTED} more pairs have fewer than {ADVISABLE_JUDGES} judges{within}"
+
+
+def _references(tournament: Tournament, author_of: AuthorOf) -> Iterator[str]:
+    """Yield which of several examiners also writes reference answers."""
+    writer, _ = reference_writer(tournament, author_of)
+    if writer is not None and tournament.reference is None and len(tournament.examiners) > 1:
+        yield f"reference answers are written by {writer.name}, the first examiner that plays in no battle"
 
 
 def _uncounted(tournament: Tournament) -> Iterator[str]:
