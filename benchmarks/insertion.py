@@ -27,6 +27,8 @@ from coupled_arena.tournaments.schedules import Insertion, Pairing, RoundRobin, 
 
 FIELD = 16
 QUESTIONS = 40
+SPREADS = (1.0, 0.68)
+"""Skills from N(0,1), and as far apart as the ratings of the fifteen models of Auto-Arena's table."""
 REPEATED = 100
 NEAR = 2
 """Places off that are still near."""
@@ -172,7 +174,7 @@ def main() -> None:
     )
     parser.add_argument("--questions", type=int, default=QUESTIONS)
     options = parser.parse_args()
-    for spread in options.spread or [1.0]:
+    for spread in options.spread or SPREADS:
         table(options.seeds, spread, options.questions)
 
 

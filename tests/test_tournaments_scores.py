@@ -18,7 +18,10 @@ FORMS = {
 def test_every_form_of_a_file_gives_the_same_scores(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(FORMS[name], encoding="utf-8")
     assert load_scores(tmp_path / name) == {"sim/ada": 71.5, "sim/bob": -2.0}
-    assert ca.Swiss(scores=tmp_path / name).scores == ca.Insertion(newcomer="x", scores=tmp_path / name).scores
+    for kind in ({"kind": "swiss"}, {"kind": "insertion", "newcomer": "sim/bob"}):
+        schedule = {**kind, "scores": str(tmp_path / name)}
+        tournament = ca.Tournament(models=["sim/ada", "sim/bob"], schedule=schedule)
+        assert tournament.document()["schedule"]["scores"] == {"sim/ada": 71.5, "sim/bob": -2.0}
 
 
 @pytest.mark.parametrize(

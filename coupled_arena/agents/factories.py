@@ -5,6 +5,7 @@ import inspect
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from tokenize import TokenError
 from typing import Any, NamedTuple
 
 from coupled_arena.agents.base import BaseChatAgent
@@ -179,7 +180,8 @@ def _source(maker: Any) -> str:
         return ""
     try:
         return inspect.getsource(maker)
-    except (OSError, TypeError):
+    except (OSError, TypeError, SyntaxError, TokenError):
+        # The last two are of code whose file is not Python, such as a cell of a document.
         return ""
 
 
