@@ -21,6 +21,9 @@ Order = Literal["AB", "BA"]
 Difficulty = Literal["easy", "medium", "hard"]
 """How hard an examiner was asked to make a question."""
 
+USUAL_DIFFICULTY: Difficulty = "hard"
+"""What examiners are asked for where nobody says anything."""
+
 Outcome = Literal["ok", "truncated", "refused", "filtered", "empty", "timeout", "failed"]
 """How a call ended. `ok` and `truncated` carry text; the others do not."""
 

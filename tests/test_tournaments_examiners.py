@@ -1,6 +1,7 @@
 """Several examiners share the questions, at a stated difficulty, and what one of them fails to write is seen."""
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from coupled_arena.protocols import ExaminationAgenda
 from coupled_arena.protocols.bus import Utterance
 from coupled_arena.tournaments.examining import shares
 from coupled_arena.tournaments.preflight.checks import problems_in
+from coupled_arena.tournaments.stored import digest_of
 
 SMALL: dict[str, Any] = {
     "models": ["sim/ada?skill=1", "sim/bob"],
@@ -127,7 +129,7 @@ def test_the_first_examiner_that_does_not_play_writes_the_references() -> None:
     assert any("sim/ada and sim/bob play in this tournament" in caveat for caveat in playing.caveats)
 
 
-def test_one_examiner_in_a_list_is_the_same_definition_and_a_resume_asks_nothing(tmp_path: Any) -> None:
+def test_one_examiner_in_a_list_is_the_same_definition_and_a_resume_asks_nothing(tmp_path: Path) -> None:
     alone = ca.Tournament(**{**SMALL, "examiner": "sim/x"})
     assert alone.digest() == ca.Tournament(**{**SMALL, "examiner": ["sim/x"]}).digest()
     first = ca.Tournament(**SMALL).run(tmp_path / "runs.db")
@@ -141,6 +143,15 @@ def test_keys_that_say_nothing_new_leave_the_definition_as_an_earlier_version_kn
     assert "judges_by_domain" not in document["committee"]
     assert ca.Tournament(**SMALL, difficulty="easy").document()["difficulty"] == "easy"
     assert ca.Tournament.stored(ca.Tournament(**SMALL).document()).examiners == ca.Tournament(**SMALL).examiners
+
+
+def test_the_words_for_a_difficulty_count_in_the_runs_that_use_them(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text('base = "en"\n[difficulty]\neasy = "be a breeze"\n', encoding="utf-8")
+    own, en = str(tmp_path / "own.toml"), load_prompts("en")
+    assert load_prompts(own).digest == en.digest
+    easy = [digest_of(ca.Tournament(**SMALL, difficulty="easy", prompts=name)) for name in (own, "en")]
+    hard = [digest_of(ca.Tournament(**SMALL, prompts=name)) for name in (own, own)]
+    assert len({*easy, *hard}) == 3
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def _suspicious(text: str, own: str) -> bool:
     """Return quickly whether a text can hold a foreign sentence at all."""
     if len(_STRANGE[own].findall(text)) >= _FEWEST_LETTERS:
         return True
-    said = {word.lower() for word in _WORDS["latin"].findall(text)}
+    said = set(_WORDS["latin"].findall(text.lower()))
     return any(len(said & small) >= _FEWEST for language, small in _SMALL.items() if language != own)
 
 

@@ -14,6 +14,7 @@ from coupled_arena.prompts.documents import read_document
 from coupled_arena.prompts.grammar import Grammar
 from coupled_arena.prompts.prompt_set import Domain, PromptSet
 from coupled_arena.prompts.templates import TEMPLATES
+from coupled_arena.records import USUAL_DIFFICULTY
 
 _SHIPPED = files("coupled_arena.prompts")
 
@@ -99,7 +100,6 @@ def _build(name: str, where: str, tables: dict[str, Any]) -> PromptSet:
         for domain, table in tables["domains"].items()
     }
     default = tables["default_domain"]
-    canonical = json.dumps(tables, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return PromptSet(
         name=name,
         language=tables["language"],
@@ -113,9 +113,21 @@ def _build(name: str, where: str, tables: dict[str, Any]) -> PromptSet:
         domains=domains,
         default_domain=Domain("", "", default["command"], default["example"].strip(), default["words"], False),
         tokens_per_unit=float(grammar["tokens_per_unit"]),
-        digest=hashlib.blake2b(canonical.encode(), digest_size=16).hexdigest(),
+        digest=_digest(tables),
         where=where,
     )
+
+
+def _digest(tables: dict[str, Any]) -> str:
+    """Return the digest of what is said where questions are of the usual difficulty.
+
+    Other difficulties are part of the runs that ask for them: so a set that learns one is still the same to the others.
+    """
+    examiner = dict(tables["examiner"])
+    examiner["request"] = examiner["request"].replace("{difficulty}", tables["difficulty"][USUAL_DIFFICULTY])
+    said = {**{key: table for key, table in tables.items() if key != "difficulty"}, "examiner": examiner}
+    canonical = json.dumps(said, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.blake2b(canonical.encode(), digest_size=16).hexdigest()
 
 
 def _template(tables: dict[str, Any], template: str) -> str:

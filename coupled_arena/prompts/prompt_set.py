@@ -53,7 +53,8 @@ class PromptSet:
     tokens_per_unit: float
     """Tokens to allow for one word (character), at least 1."""
     digest: str
-    """BLAKE2b-128 of the content, in hex: equal digests say the same to every model."""
+    """BLAKE2b-128 of the content, in hex: equal digests say the same to every model, but for questions of another than
+    the usual difficulty."""
     where: str
     """The file, for messages."""
 

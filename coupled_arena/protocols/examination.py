@@ -9,7 +9,7 @@ from coupled_arena.agents.messages import ExamAnswer, ExamRequest
 from coupled_arena.coupling import Dice
 from coupled_arena.prompts import PromptSet, envelope, leak, near_duplicate
 from coupled_arena.protocols.bus import TurnRequest, Utterance, said_as
-from coupled_arena.records import Difficulty, Question, Record
+from coupled_arena.records import USUAL_DIFFICULTY, Difficulty, Question, Record
 
 MOST_BATCHES = 3
 """How often an examiner is asked about one domain: once, and twice for what is still missing."""
@@ -76,7 +76,7 @@ class ExaminationAgenda:
         dice: ExamDice,
         *,
         known: Sequence[str] = (),
-        difficulty: Difficulty = "hard",
+        difficulty: Difficulty = USUAL_DIFFICULTY,
     ) -> None:
         self.examiner = examiner
         self.domain = prompts.domain(domain)

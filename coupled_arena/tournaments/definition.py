@@ -18,7 +18,7 @@ from coupled_arena.models.budget import Budget
 from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.model import CHANGES_NO_REPLY, AnyModel, Model
 from coupled_arena.models.simulated.dials import WORLD_DIGITS, in_world
-from coupled_arena.records import Difficulty, Name, Question, Record
+from coupled_arena.records import USUAL_DIFFICULTY, Difficulty, Name, Question, Record
 from coupled_arena.tournaments.given import as_difficulty, as_examiner, as_judges, as_list, as_questions
 from coupled_arena.tournaments.roles import AgentFactory, RoleSeat, factory_name
 from coupled_arena.tournaments.rules import BattleRules, CommitteeRules
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from coupled_arena.tournaments.preflight.outlook import Preflight
     from coupled_arena.tournaments.result import Result
     from coupled_arena.tournaments.store import Store
-
-USUAL_DIFFICULTY: Difficulty = "hard"
-"""What examiners are asked for where the definition says nothing."""
 
 DOMAINS = ("writing", "roleplay", "extraction", "reasoning", "math", "coding", "stem", "humanities")
 """Auto-Arena's eight domains (arXiv 2405.20267, section 3.1)."""

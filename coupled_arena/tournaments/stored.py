@@ -7,6 +7,7 @@ from pathlib import Path
 from coupled_arena.errors import ConfigurationError, RunNotFound
 from coupled_arena.models.calls import Spent
 from coupled_arena.prompts import load_prompts
+from coupled_arena.records import USUAL_DIFFICULTY
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.store import Store
@@ -31,10 +32,12 @@ def digest_of(tournament: Tournament) -> str:
         ConfigurationError: the prompt set cannot be loaded.
         OSError: a file it names cannot be read.
     """
-    files = []
+    prompts, files = load_prompts(tournament.prompt_set), []
     if isinstance(tournament.questions, Path):
         files.append(hashlib.blake2b(tournament.questions.read_bytes(), digest_size=16).hexdigest())
-    return tournament.digest(load_prompts(tournament.prompt_set).digest, *files)
+    unusual = {tournament.difficulty_in(domain) for domain in tournament.domains} - {USUAL_DIFFICULTY}
+    told = [prompts.render(f"difficulty.{difficulty}") for difficulty in sorted(unusual)]
+    return tournament.digest(prompts.digest, *files, *told)
 
 
 def definition_of(run: RunReader) -> Tournament:
