@@ -3,6 +3,7 @@
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,7 +85,7 @@ def test_moves_are_on_the_scale_of_the_old_models(
     assert {move.model: move.before for move in found.moves} == before
     after = [move.after for move in found.moves if move.after is not None]
     assert sum(after) == pytest.approx(sum(rating for rating in before.values() if rating is not None))
-    leaderboard = {row.model: row.rating for row in found.result.rows}
+    leaderboard = {row.model: row.rating or 0.0 for row in found.result.rows}
     assert found.moves[0].after == pytest.approx(leaderboard[found.moves[0].model] + found.shift)
     assert found.largest is not None
     assert abs(found.largest.change or 0) == max(abs(move.change or 0) for move in found.moves)
@@ -187,8 +188,9 @@ def test_a_newcomer_that_leaves_too_few_judges_is_refused(tmp_path: Path) -> Non
 
 
 def test_only_bounds_may_be_set_beside_it(base: tuple[Path, ca.Result]) -> None:
+    rules: dict[str, Any] = {"seed": 8}
     with pytest.raises(ca.ConfigurationError) as error:
-        ca.add(EVE, base[0], seed=8)  # type: ignore[call-arg]
+        ca.add(EVE, base[0], **rules)
     assert refusal(error)[0] == "seed"
 
 

@@ -3,6 +3,7 @@
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -143,6 +144,15 @@ def test_a_rejudging_killed_again_and_again_pays_nothing_twice(
     assert rows(store, base[1].run) == rows(base[0], base[1].run)
 
 
+def test_one_judge_more_is_all_that_is_paid_for_before_a_discussion(
+    base: tuple[Path, ca.Result], tmp_path: Path
+) -> None:
+    panel = [*SMALL["judges"], "sim/j4"]
+    found = ca.rejudge(copied(base[0], tmp_path), judges=panel, committee={"discussion_rounds": 0})
+    assert found.result.counts.made == found.judged
+    assert found.result.counts.memoised == 3 * found.judged
+
+
 def test_only_judges_are_asked_and_paid_for(base: tuple[Path, ca.Result]) -> None:
     seen = judged_anew(base[0], judges=["openai/gpt-4o"]).preflight(base[0], probe=False)
     assert [line.model for line in seen.models] == ["openai/gpt-4o"]
@@ -172,9 +182,9 @@ def test_roles_of_a_run_need_not_be_at_hand(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rules", [{"seed": 1}, {"domains": ["math"]}])
-def test_nothing_else_may_be_changed(base: tuple[Path, ca.Result], rules: dict[str, object]) -> None:
+def test_nothing_else_may_be_changed(base: tuple[Path, ca.Result], rules: dict[str, Any]) -> None:
     with pytest.raises(ca.ConfigurationError) as error:
-        ca.rejudge(base[0], **rules)  # type: ignore[arg-type]
+        ca.rejudge(base[0], **rules)
     assert refusal(error)[0] == next(iter(rules))
 
 
