@@ -56,6 +56,13 @@ CASES: dict[str, dict[str, Any]] = {
     "an odd field": {**TWO, "models": FIELD[:3], "questions_per_domain": 1},
     "a panel that plays": {**TWO, "models": FIELD[:4], "judges": FIELD[:4], "questions_per_domain": 1},
     "the best three of an odd field": {**TWO, "models": FIELD, "judges": 3, "schedule": "swiss", "domains": ["math"]},
+    "a field that judges what it plays against one": {
+        **TWO,
+        "models": FIELD[:4],
+        "judges": FIELD[:4],
+        "schedule": {"kind": "against", "baseline": "sim/m0"},
+        "questions_per_domain": 1,
+    },
     "both sides and orders": {**TWO, "sides": "both", "orders": "both", "questions_per_domain": 1},
     "short reasons": {**TWO, "reason_tokens": 5, "questions_per_domain": 1},
     "two discussion rounds": {**TWO, "discussion_rounds": 2, "questions_per_domain": 1},
