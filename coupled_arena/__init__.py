@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from coupled_arena.tournaments.result import Result
     from coupled_arena.tournaments.roles import RoleSeat
     from coupled_arena.tournaments.rules import BattleRules, CommitteeRules
-    from coupled_arena.tournaments.schedules import Against, Insertion, Pairing, RoundRobin, Standings, Swiss
+    from coupled_arena.tournaments.schedules import Adaptive, Against, Insertion, Pairing, RoundRobin, Standings, Swiss
     from coupled_arena.tournaments.store import Store
 
 __version__ = "0.1.0"
@@ -119,7 +119,7 @@ _HOMES = {
     "tournaments.result": ("Result",),
     "tournaments.roles": ("RoleSeat",),
     "tournaments.rules": ("BattleRules", "CommitteeRules"),
-    "tournaments.schedules": ("Against", "Insertion", "Pairing", "RoundRobin", "Standings", "Swiss"),
+    "tournaments.schedules": ("Adaptive", "Against", "Insertion", "Pairing", "RoundRobin", "Standings", "Swiss"),
     "tournaments.store": ("Store",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -128,6 +128,7 @@ __all__ = [
     "PEER_BATTLE",
     "SINGLE",
     "Addition",
+    "Adaptive",
     "Against",
     "ArenaError",
     "Battle",
