@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import coupled_arena as ca
 from coupled_arena.analysis.questions import QuestionStanding
-from coupled_arena.reports.console import leaderboard, plain
+from coupled_arena.reports.console import leaderboard
 from coupled_arena.tournaments.asked import QUESTION_COLUMNS, extreme_lines, strayed
 from coupled_arena.tournaments.caveats import caveats
 from coupled_arena.tournaments.store import Store
@@ -23,6 +24,13 @@ FAMILY: dict[str, Any] = {
     "script": "single",
     "schedule": "round_robin",
 }
+
+
+def shown(result: ca.Result) -> list[str]:
+    console = Console(width=300)
+    with console.capture() as captured:
+        console.print(leaderboard(result))
+    return [line.rstrip() for line in captured.get().splitlines()]
 
 
 def said(text: str, tag: str = "respond", number: int = 1) -> ca.Turn:
@@ -41,16 +49,15 @@ def test_a_result_says_whether_each_examiners_questions_suit_its_family() -> Non
     assert (other.relatives, other.why) == ((), "no model of its family plays")
     document = result.document()["examiners"]
     assert [(found["author"], found["line"]) for found in document] == [("x", own.line), ("sim/y", other.line)]
-    shown = plain(leaderboard(result))
-    assert own.line in shown
-    assert other.line not in shown
+    lines = shown(result)
+    assert own.line in lines
+    assert other.line not in lines
 
 
 def test_one_examiner_whose_family_plays_leaves_nothing_to_compare() -> None:
     result = ca.Tournament(**{**FAMILY, "examiner": FAMILY["examiner"][0]}).run()
-    assert "questions of x: all questions are its own, so there are none to compare them with" in plain(
-        leaderboard(result)
-    )
+    line = "questions of x: all questions are its own, so there are none to compare them with"
+    assert line in shown(result)
 
 
 def test_the_table_of_questions_has_a_line_for_each_the_hardest_first() -> None:
