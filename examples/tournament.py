@@ -15,5 +15,5 @@ tournament = ca.Tournament(
 if __name__ == "__main__":
     result = tournament.run()
     print(result.leaderboard().to_string(index=False))
-    for pair in result.ratings.settled():
+    for pair in result.neighbours:
         print(pair.line)
