@@ -120,6 +120,7 @@ def test_openings_are_judged_as_if_nothing_had_followed_them(tmp_path: Path) -> 
     decisions = {battle.id: battle.decision for battle in single.battles}
     assert {battle.id: battle.decision for battle in found.result.battles} == decisions
     assert all(len(battle.turns) == 9 for battle in found.result.battles)
+    assert "the judges were shown the two openings only" in found.result.caveats
     with pytest.raises(ca.ConfigurationError, match="judged by the openings only"):
         ca.add("sim/eve", store, found.result.run)
 

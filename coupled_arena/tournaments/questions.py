@@ -15,7 +15,7 @@ from coupled_arena.records import Question
 from coupled_arena.tournaments.asked import strayed
 from coupled_arena.tournaments.conversations import hold, together
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.derived import Derived, WithNewcomer
+from coupled_arena.tournaments.derived import Derived, JudgedAnew, WithNewcomer
 from coupled_arena.tournaments.examining import examine
 from coupled_arena.tournaments.panels import AuthorOf
 from coupled_arena.tournaments.seating import Seating
@@ -85,22 +85,28 @@ def chosen(tournament: Tournament, given: Sequence[Question]) -> tuple[Question,
 
 async def questions_of(tournament: Tournament, seating: Seating, prompts: PromptSet) -> QuestionSet:
     """Return the questions of a run: those of the run it is derived from, or gathered anew."""
-    if isinstance(tournament, WithNewcomer):
-        return _of_base(tournament, seating, prompts)
-    if isinstance(tournament, Derived):
-        return QuestionSet(tournament.base.questions)
-    return await gather(tournament, seating, prompts)
-
-
-def _of_base(tournament: WithNewcomer, seating: Seating, prompts: PromptSet) -> QuestionSet:
-    """Return a finished run's questions; a newcomer that answered them for the judges is judged without its answers."""
+    if not isinstance(tournament, Derived):
+        return await gather(tournament, seating, prompts)
     questions = tournament.base.questions
+    wanting = [question for question in questions if prompts.domain(question.domain).needs_reference]
+    without = sum(question.reference is None for question in wanting)
+    caveats = [*strayed(questions)]
+    if without and tournament.committee.references:
+        caveats.append(f"{without} of {len(wanting)} questions that want a reference answer have none")
+    unread = frozenset[str]()
+    if isinstance(tournament, WithNewcomer) and _answered_for_judges(tournament, seating):
+        unread = frozenset(question.id for question in wanting if question.reference)
+    if isinstance(tournament, WithNewcomer) and unread:
+        caveats.append(f"{tournament.newcomer.name} writes reference answers: its own battles are judged without them")
+    if isinstance(tournament, JudgedAnew) and tournament.openings:
+        caveats.append("the judges were shown the two openings only")
+    return QuestionSet(questions, caveats=tuple(caveats), unread=unread)
+
+
+def _answered_for_judges(tournament: WithNewcomer, seating: Seating) -> bool:
+    """Return whether a newcomer wrote the reference answers of the run it comes into."""
     before, _ = reference_writer(tournament.base.tournament, seating.author_of)
-    if before is None or reference_writer(tournament, seating.author_of)[0] is not None:
-        return QuestionSet(questions)
-    unread = frozenset(q.id for q in questions if q.reference and prompts.domain(q.domain).needs_reference)
-    caveat = f"{tournament.newcomer.name} writes reference answers: its own battles are judged without them"
-    return QuestionSet(questions, caveats=(caveat,) if unread else (), unread=unread)
+    return before is not None and reference_writer(tournament, seating.author_of)[0] is None
 
 
 async def gather(tournament: Tournament, seating: Seating, prompts: PromptSet) -> QuestionSet:
