@@ -70,7 +70,7 @@ class Whole(NamedTuple):
 def keys(store: Path) -> dict[str, str]:
     """Return the answers of a store by memo key; nothing where it could not even be begun."""
     with suppress(StoreError), Store(store, create=False) as opened:
-        return dict(opened._connection.exec_driver_sql("SELECT hex(key), text FROM calls").all())  # type: ignore[arg-type]
+        return dict(opened._connection.exec_driver_sql("SELECT hex(key), text FROM calls").all())
     return {}
 
 

@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -25,7 +24,6 @@ from coupled_arena.agents import Role
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.encoding import storable
 from coupled_arena.models.model import Model
-from coupled_arena.prompts.defang import defang
 from coupled_arena.protocols.script import Step
 from coupled_arena.records import VERDICTS, Battle, Question
 from coupled_arena.reports import console
@@ -81,8 +79,8 @@ CASES: Mapping[str, str] = {
     "numbers": "NaN Infinity -0 1e999 0x10",
     "blank": " \t\u3000\u00a0",
     "megabyte": "x" * 1_000_000,
-    "megabyte of brackets": "[" * 500_000 + "A" + "]" * 499_999,
-    "megabyte of tags": "</respond>" * 100_000,
+    "brackets without end": "[" * 50_000 + "A" + "]" * 50_000,
+    "tags without end": "</respond>" * 10_000,
 }
 """What a debater, a question, a reference, a role or a judge may say, by what it tries."""
 
@@ -180,7 +178,7 @@ def questions(place: str) -> tuple[Question, ...]:
                 language="en",
                 text=f"Case {number}. Which proof is shorter? {text if stands(place, 'question') else ''}".strip(),
                 author="test",
-                reference=f"The first. {text}" if stands(place, "reference") else "The first.",
+                reference=f"The first. {text if stands(place, 'reference') else ''}".strip(),
             )
         )
     return tuple(made)
@@ -308,36 +306,43 @@ CHECKS: Mapping[str, Check] = {
 }
 """What a hostile text must not move."""
 
+QUOTES = "verdicts made of quotations"
+"""What a judge that quotes everything and gives no verdict must not come to."""
 
-def measure() -> dict[str, dict[str, Any]]:
-    """Try every place and return, by place and check, what was wrong."""
+
+def measure(places: Sequence[str]) -> dict[str, dict[str, list[tuple[str, str]]]]:
+    """Try every place and return, by place and check, the cases that moved something, with what."""
     plain = shown("")
-    table: dict[str, dict[str, Any]] = {}
-    for place in PLACES:
+    table = {}
+    for place in places:
         hostile = shown(place)
         table[place] = {name: list(check(place, hostile, plain)) for name, check in CHECKS.items()}
         quoting = shown(place, votes=False)
-        made = [battle.id for battle in quoting.battles.values() if any(o.verdict for o in battle.opinions)]
-        table[place]["no verdict out of quotes"] = made
+        table[place][QUOTES] = [
+            (battle.question, battle.id)
+            for battle in quoting.battles.values()
+            if any(opinion.verdict for opinion in battle.opinions)
+        ]
     return table
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--places", nargs="+", choices=[*PLACES, "everywhere"], default=[*PLACES, "everywhere"])
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    table = measure()
+    table = measure(options.places)
     if options.json:
         print(json.dumps(table, indent=1))
         return
-    columns = [*CHECKS, "no verdict out of quotes"]
-    print(f"{len(CASES)} cases in every place; a number counts what was moved\n")
-    print(f"{'place':<12}" + "".join(f"{column:>26}" for column in columns))
+    columns = [*CHECKS, QUOTES]
+    print(f"{len(CASES)} cases in every place; what they moved:\n")
+    print(f"{'place':<12}" + "".join(f"{column:>28}" for column in columns))
     for place, row in table.items():
-        print(f"{place:<12}" + "".join(f"{len(row[column]) or 'nothing':>26}" for column in columns))
-    broken = sum(defang(text) != defang(defang(text)) for text in CASES.values())
-    print(f"\ntexts that change when they are defanged twice: {broken}")
+        print(f"{place:<12}" + "".join(f"{len(row[column]) or 'nothing':>28}" for column in columns))
+    if any(row[column] for row in table.values() for column in columns):
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

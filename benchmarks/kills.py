@@ -13,6 +13,7 @@ import json
 import multiprocessing
 import os
 import random
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -25,6 +26,7 @@ from typing import Any, Literal
 import coupled_arena as ca
 from coupled_arena.models.calls import Call, Reply
 from coupled_arena.models.simulated.backend import SimulatedBackend
+from coupled_arena.tournaments.columns import FRAMES, FrameName
 from coupled_arena.tournaments.events import BattleEnded, CallAnswered, Event, RunOpened
 from coupled_arena.tournaments.play import play
 from coupled_arena.tournaments.store import Store
@@ -39,7 +41,7 @@ DEFINITION = ca.Tournament(
     judges=["sim/j1", "sim/j2?error=0.05", "sim/j3"],
     examiner="sim/examiner",
     reference="sim/writer",
-    domains=["math", "writing"],
+    domains=["math"],
     questions_per_domain=2,
     schedule=ca.Swiss(rounds=2),
     concurrency=4,
@@ -159,11 +161,14 @@ def stored_keys(store: Path) -> list[str]:
 def content(result: ca.Result) -> dict[str, Any]:
     """Return everything a run holds but for times."""
     document = {key: value for key, value in result.document().items() if key not in ("calls", "cost", "run")}
-    frames = {
-        name: result.frame(name).drop(columns=[*TIMES], errors="ignore").to_csv()
-        for name in ("questions", "rejected", "battles", "turns", "opinions", "decisions", "calls", "ratings")
-    }
+    with result.source() as run:
+        frames: dict[str, Any] = {name: [_timeless(name, row) for row in run.rows(name)] for name in FRAMES}
     return {"document": document, **frames}
+
+
+def _timeless(frame: FrameName, row: Sequence[Any]) -> tuple[Any, ...]:
+    columns = zip(FRAMES[frame], row, strict=True)
+    return tuple(value for column, value in columns if column.name not in TIMES)
 
 
 def compare(folder: Path, killed: Sequence[Kill], undisturbed: dict[str, Any], calls: int) -> tuple[list[str], int]:
@@ -213,6 +218,7 @@ def measure(kills: int, seed: int, chain: int) -> dict[str, Any]:
             found, again = compare(own, [one], undisturbed, calls)
             wrong += [f"kill {done} ({phase}): {problem}" for problem in found]
             twice.append(again)
+            sys.stderr.write(f"{done} kills, {len(wrong)} problems\n")
         chained: list[Kill] = []
         own = folder / "chain"
         own.mkdir()

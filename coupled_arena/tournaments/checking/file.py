@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Index, Table
+from sqlalchemy import Connection, Table
 
 from coupled_arena.tournaments import schema
 
@@ -50,7 +50,7 @@ def table_problems(connection: Connection) -> Iterator[str]:
 
 
 def _indexes(table: Table) -> list[str]:
-    return sorted(str(index.name) for index in table.indexes if isinstance(index, Index))
+    return sorted(str(index.name) for index in table.indexes)
 
 
 def json_problems(connection: Connection, run: str) -> Iterator[str]:

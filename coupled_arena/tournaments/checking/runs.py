@@ -97,10 +97,10 @@ def _run_problems(connection: Connection, run: RunReader, battles: Sequence[Batt
 
 def _rating_problems(run: RunReader, tournament: Tournament, battles: Sequence[Battle]) -> Iterator[str]:
     """The ratings after every round are those that the battles up to it make."""
-    stored: dict[int, list[Mapping[str, Any]]] = {}
+    stored: dict[int, list[dict[str, Any]]] = {}
     for row in run.rows("ratings"):
-        line = dict(zip(_RATING_COLUMNS, row, strict=True))
-        stored.setdefault(line["round"], []).append(line)
+        known: dict[str, Any] = dict(zip(_RATING_COLUMNS, row, strict=True))
+        stored.setdefault(known["round"], []).append(known)
     played = {battle.round for battle in battles}
     yield from (f"round {number}: it has no ratings" for number in sorted(played - stored.keys()))
     yield from (f"round {number}: it has ratings and no battle" for number in sorted(stored.keys() - played))
@@ -111,10 +111,10 @@ def _rating_problems(run: RunReader, tournament: Tournament, battles: Sequence[B
             yield f"round {number}: the rated models are not those of the definition"
             continue
         for line in stored[number]:
-            row = again[line["model"]]
-            wrong = [name for name in _COMPARED if not _same(line[name], getattr(row, name))]
+            fitted = again[line["model"]]
+            wrong = [name for name in _COMPARED if not _same(line[name], getattr(fitted, name))]
             if wrong:
-                shown = ", ".join(f"{name} {line[name]} (again: {getattr(row, name)})" for name in wrong)
+                shown = ", ".join(f"{name} {line[name]} (again: {getattr(fitted, name)})" for name in wrong)
                 yield f"round {number}: {line['model']!r}: {shown}"
 
 
