@@ -146,7 +146,7 @@ def swiss(models: int, batch: int) -> Plan:
             points[i] += (won + tied / 2) / questions
             points[j] += 1 - (won + tied / 2) / questions
         before[:] = arena.counts
-        order = sorted(range(models), key=lambda model: (-round(points[model], 3), model))
+        order = sorted(range(models), key=lambda model: (-round(float(points[model]), 3), model))
         last.clear()
         while len(order) > 1:
             first = order.pop(0)
@@ -179,8 +179,8 @@ class Needed(NamedTuple):
 
 def correlation(ratings: Floats, strengths: Floats) -> float:
     """Return Spearman's rank correlation."""
-    ranks = [np.argsort(np.argsort(values)) for values in (ratings, strengths)]
-    return float(np.corrcoef(*ranks)[0, 1])
+    first, second = (np.argsort(np.argsort(values)) for values in (ratings, strengths))
+    return float(np.corrcoef(first, second)[0, 1])
 
 
 def is_false(arena: Arena, level: float) -> bool:

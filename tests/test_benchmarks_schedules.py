@@ -1,6 +1,7 @@
 """The simulator behind `benchmarks/schedules.py`, in small: adaptive needs less than others and is rarely wrong."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -22,14 +23,12 @@ def battles_for_the_top(plan: schedules.Plan, seed: int) -> float:
 
 def test_the_best_take_an_adaptive_schedule_fewer_battles_than_swiss_or_round_robin() -> None:
     models = len(STRENGTHS)
-    mean = {
-        name: np.mean([battles_for_the_top(plan(), seed) for seed in range(3)])
-        for name, plan in {
-            "adaptive": lambda: schedules.adaptive(Goal(top=2), models, 8),
-            "swiss": lambda: schedules.swiss(models, 8),
-            "round robin": lambda: schedules.round_robin(models, 8),
-        }.items()
+    plans: dict[str, Callable[[], schedules.Plan]] = {
+        "adaptive": lambda: schedules.adaptive(Goal(top=2), models, 8),
+        "swiss": lambda: schedules.swiss(models, 8),
+        "round robin": lambda: schedules.round_robin(models, 8),
     }
+    mean = {name: np.mean([battles_for_the_top(plan(), seed) for seed in range(3)]) for name, plan in plans.items()}
     assert 2 * mean["adaptive"] < min(mean["swiss"], mean["round robin"])
 
 

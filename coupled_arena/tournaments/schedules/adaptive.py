@@ -98,7 +98,7 @@ class Adaptive(Record):
         names = [names[place] for place in permutation(len(names), key)]
         met = Met.of(names, standings)
         return tuple(
-            Pairing(*sorted((names[i], names[j])), questions=questions)
+            Pairing(min(names[i], names[j]), max(names[i], names[j]), questions)
             for i, j, questions in chosen(met, self.goal(names), self.level(len(names)), self.batch)
         )
 

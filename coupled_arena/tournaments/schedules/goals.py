@@ -45,9 +45,9 @@ class Goal:
         """
         unknown: Relation = ~(above | above.T | np.eye(len(above), dtype=bool))
         if self.pair is not None:
-            only = np.zeros_like(unknown)
-            only[self.pair] = only[self.pair[::-1]] = True
-            return unknown & only
+            only: Relation = np.zeros(above.shape, dtype=bool)
+            only[self.pair] = only[self.pair[::-1]] = unknown[self.pair]
+            return only
         if self.top is None:
             return unknown
         inside, outside = _inside(above, self.top), above.sum(axis=0) >= self.top
