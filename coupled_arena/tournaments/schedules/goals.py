@@ -60,7 +60,8 @@ class Goal:
             return ~np.eye(len(strength), dtype=bool)
         inside = np.zeros(len(strength), dtype=bool)
         inside[np.argsort(-strength, kind="stable")[: self.top]] = True
-        return inside[:, None] != inside
+        across: Relation = inside[:, None] != inside
+        return across
 
 
 def closed(above: Relation) -> Relation:
