@@ -127,8 +127,8 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "PEER_BATTLE",
     "SINGLE",
-    "Addition",
     "Adaptive",
+    "Addition",
     "Against",
     "ArenaError",
     "Battle",
