@@ -180,6 +180,8 @@ def test_roles_of_a_run_need_not_be_at_hand(tmp_path: Path) -> None:
     ca.Tournament(**definition, script=ca.Script(name="checked", steps=steps)).run(store)
     found = ca.rejudge(store)
     assert (found.changed, found.result.counts.made) == (0, 0)
+    again = ca.rejudge(store, found.result.run)
+    assert (again.base, again.changed, again.result.counts.made) == (found.result.run, 0, 0)
 
 
 @pytest.mark.parametrize("rules", [{"seed": 1}, {"domains": ["math"]}])

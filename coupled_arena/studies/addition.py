@@ -60,11 +60,12 @@ def add(
     Example:
         >>> from coupled_arena.tournaments.store import Store
         >>> store = Store(":memory:")
-        >>> played = Tournament(models=["sim/ada?skill=3", "sim/bob?skill=-3"], judges=["sim/j1", "sim/j2", "sim/j3"],
-        ...     domains=["math"], questions_per_domain=4, seed=7).run(store)
-        >>> found = add("sim/eve", store)
+        >>> models = ["sim/ada?skill=3", "sim/bob", "sim/cleo?skill=-3"]
+        >>> played = Tournament(models=models, judges=["sim/j1", "sim/j2", "sim/j3"], domains=["math"],
+        ...     questions_per_domain=4, seed=7).run(store)
+        >>> found = add("sim/eve?skill=9", store)
         >>> found.newcomer.rank, [met.opponent for met in found.met]
-        (2, ['sim/ada', 'sim/bob'])
+        (1, ['sim/bob', 'sim/ada'])
     """
     refuse_event_loop("ca.aadd(...)")
     joined = with_newcomer(model, store, run, scores=scores, definition=definition, **bounds)

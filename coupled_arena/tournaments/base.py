@@ -64,6 +64,7 @@ def base_of(run: RunReader, definition: Tournament | None = None) -> Base:
         raise ConfigurationError([Problem(run.where, "run", message)])
     if definition is not None:
         tournament = _completed(tournament, document, definition, run.id)
+    origin = run.manifest.get("base", {})
     agents = [*document["agents"], *document["roles"]]
     return Base(
         run=run.id,
@@ -73,9 +74,9 @@ def base_of(run: RunReader, definition: Tournament | None = None) -> Base:
         questions=run.load_questions(),
         battles=run.load_battles(),
         prompts=run.manifest["prompts"]["digest"],
-        actions=tuple(sorted({seat["tag"] for seat in document["roles"].values()})),
+        actions=tuple(sorted({*origin.get("actions", ()), *(seat["tag"] for seat in document["roles"].values())})),
         agents=tuple(name for name in agents if name not in {*tournament.agents, *tournament.roles}),
-        openings=run.manifest.get("base", {}).get("judged") == "openings",
+        openings=origin.get("judged") == "openings",
         where=run.where,
     )
 

@@ -50,7 +50,8 @@ class Derived(Tournament):
     @property
     def origin(self) -> dict[str, Any]:
         """What a manifest says of where the run comes from."""
-        return {"run": self.base.run, "digest": self.base.digest}
+        said = {"actions": list(self.base.actions)} if self.base.actions else {}
+        return {"run": self.base.run, "digest": self.base.digest, **said}
 
     @property
     def own_actions(self) -> tuple[str, ...]:
