@@ -25,7 +25,7 @@ from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.encoding import storable
 from coupled_arena.models.model import Model
 from coupled_arena.protocols.script import Step
-from coupled_arena.records import VERDICTS, Battle, Question
+from coupled_arena.records import VERDICTS, Battle, Opinion, Question
 from coupled_arena.reports import console
 from coupled_arena.reports.progress import Progress
 from coupled_arena.tournaments.export import export
@@ -185,7 +185,7 @@ def questions(place: str) -> tuple[Question, ...]:
 
 
 def definition(place: str) -> ca.Tournament:
-    """Return four models, one of them hostile, that meet once: two openings, two rebuttals, a checker, two judges."""
+    """Return four models, one of them hostile, that meet once: two openings, two rebuttals, a checker, three judges."""
     script = ca.Script(
         name="short",
         steps=(
@@ -199,7 +199,7 @@ def definition(place: str) -> ca.Tournament:
     return ca.Tournament(
         name="hostile",
         models=[ca.Model(name, f"test/{name}") for name in ("ann", "ben", "cat", "mallory")],
-        judges=[ca.Model(f"judge-{n}", f"test/judge-{n}") for n in (1, 2)],
+        judges=[ca.Model(f"judge-{n}", f"test/judge-{n}") for n in (1, 2, 3)],
         roles={"checker": (Checker, ca.Model("checker", "test/checker"))},
         questions=questions(place),
         domains=["logic"],
@@ -258,6 +258,11 @@ def untouched(place: str, battle: Battle) -> bool:
     return own or (place in ("opening", "rebuttal") and "mallory" not in (battle.a, battle.b))
 
 
+def others(place: str, battle: Battle) -> list[Opinion]:
+    """Return the opinions of all judges that are not hostile themselves."""
+    return [o for o in battle.opinions if o.judge != "judge-1" or not stands(place, "reasons")]
+
+
 def raw(text: str) -> str:
     """Return the characters of a terminal's output that it would obey or that cannot be seen, each once."""
     return "".join(sorted({c for c in text if not c.isprintable() and c != "\n"}))
@@ -268,9 +273,9 @@ Check = Callable[[str, Shown, Shown], Iterator[tuple[str, str]]]
 
 
 def verdicts(place: str, hostile: Shown, plain: Shown) -> Iterator[tuple[str, str]]:
-    """No verdict of any judge, and no decision, is another one."""
+    """No verdict of any judge but a hostile one, and no decision, is another one."""
     for name, battle in hostile.battles.items():
-        held = [opinion.verdict for opinion in battle.opinions]
+        held = [opinion.verdict for opinion in others(place, battle)]
         expected = VERDICTS[int(battle.question[1:]) % 3]
         if held != [expected] * len(held) or not held or battle.decision.verdict != expected:
             yield battle.question, f"{name}: {held}, {battle.decision.verdict}"
@@ -321,7 +326,7 @@ def measure(places: Sequence[str]) -> dict[str, dict[str, list[tuple[str, str]]]
         table[place][QUOTES] = [
             (battle.question, battle.id)
             for battle in quoting.battles.values()
-            if any(opinion.verdict for opinion in battle.opinions)
+            if battle.decision.verdict or any(opinion.verdict for opinion in others(place, battle))
         ]
     return table
 
