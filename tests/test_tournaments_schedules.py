@@ -205,3 +205,8 @@ def test_a_result_against_a_baseline_says_what_it_cannot_tell() -> None:
     assert [battle.pair for battle in result.battles] == [("sim/a", "sim/b"), ("sim/b", "sim/c")]
     assert any("all meet sim/b alone" in caveat for caveat in result.caveats)
     assert [[a.name, b.name] for a, b in tournament.possible_pairs] == [["sim/a", "sim/b"], ["sim/b", "sim/c"]]
+
+
+def test_equally_far_opponents_go_by_name_whatever_the_last_digits_say() -> None:
+    standings = Standings(("new", "m01", "m02"), seed=0, ratings={"m01": 1100.1, "m02": 899.9 + 1e-10})
+    assert Insertion(newcomer="new").next_round(standings) == (Pairing("new", "m01"),)

@@ -11,6 +11,8 @@ from coupled_arena.records import Name, Record
 from coupled_arena.tournaments.schedules.scores import Scores
 from coupled_arena.tournaments.schedules.standings import Pairing, Standings
 
+_DIGITS = 6
+
 
 class Insertion(Record):
     """A newcomer meets ceil(log2(models)) of the others, one a round, itself counted among the models.
@@ -49,8 +51,8 @@ class Insertion(Record):
         if len(others) - len(unmet) >= self.matches(len(standings.models))[0]:
             return ()
         measure, own = self._measure(standings, others, began=len(unmet) < len(others))
-        # Models of which nothing is known come last.
-        opponent = min(unmet, key=lambda m: (m not in measure, abs(measure.get(m, own) - own), m))
+        # Models of which nothing is known come last; what the last digits of two distances say is chance.
+        opponent = min(unmet, key=lambda m: (m not in measure, round(abs(measure.get(m, own) - own), _DIGITS), m))
         return (Pairing(self.newcomer, opponent),)
 
     def _measure(
