@@ -146,3 +146,14 @@ def test_an_answer_that_is_not_settled_says_how_to_ask_more(compare: Compare) ->
     done = compare(*SIMULATED, "--seed", "8")
     assert "not settled: about " in done.stdout
     assert re.search(r"^to ask more: --per-domain 4; ", done.stderr, re.MULTILINE)
+
+
+def test_all_questions_are_asked_where_the_command_says_so(compare: Compare) -> None:
+    clear = ("sim/alpha?skill=4", "sim/bob?skill=-2", "--judge", "sim/judge", "--script", "single", "--seed", "7")
+    stopped, whole = (document(compare(*clear, *flags, "--json")) for flags in ((), ("--all-questions",)))
+    assert (stopped["battles"]["decided"], stopped["until_settled"], stopped["settled"]) == (8, True, True)
+    assert stopped["sentence"].endswith("; settled after 8 of 40 questions.")
+    assert (whole["battles"]["decided"], whole["until_settled"]) == (40, False)
+    assert whole["sentence"].endswith("; settled.")
+    # What both have asked is not asked again.
+    assert whole["calls"]["memoised"] == 3 * 8
