@@ -164,7 +164,7 @@ WRONG = {
     "UPDATE calls SET reused_from = 'gone' WHERE number = 3": "call 3: it was reused from a run that is not there",
     "UPDATE calls SET text = CAST(x'ff' AS TEXT) WHERE number = 3": "call 3: its text is no UTF-8",
     "UPDATE runs SET definition = '{' WHERE name = 'small'": "cannot be read",
-    "UPDATE runs SET definition = '{\"models\": 1}' WHERE name = 'small'": "its definition cannot be read",
+    "UPDATE runs SET definition = json_set(definition, '$.models', 1)": "its definition cannot be read",
     "UPDATE runs SET manifest = '{' WHERE name = 'small'": "cannot be read",
     "DELETE FROM decisions": "cannot be read",
     "DELETE FROM battles": "turns: row 1 belongs to no row of battles",

@@ -8,6 +8,7 @@ from coupled_arena.errors import ConfigurationError, RunNotFound
 from coupled_arena.models.calls import Spent
 from coupled_arena.prompts import load_prompts
 from coupled_arena.records import USUAL_DIFFICULTY
+from coupled_arena.tournaments.database import decoded
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.store import Store
@@ -51,7 +52,8 @@ def definition_of(run: RunReader) -> Tournament:
             f"{run.where}: run {run.id} is a bench, which has no battles; to see it, bench the same again: every "
             "answer is in the store. `coupled-arena runs` lists the others"
         )
-    return Tournament.stored(run.definition)
+    with decoded(run.where):
+        return Tournament.stored(run.definition)
 
 
 def begun(tournament: Tournament, store: Store | Path | str | None) -> Begun | None:
