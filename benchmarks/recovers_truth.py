@@ -23,7 +23,7 @@ from coupled_arena.models.calls import Call, Message
 from coupled_arena.models.simulated.backend import SimulatedBackend
 from coupled_arena.models.simulated.world import World
 from coupled_arena.tournaments.events import CallAnswered, Event
-from coupled_arena.tournaments.result import rated
+from coupled_arena.tournaments.leaderboard import rated
 
 NAMES = ("ada", "bob", "cleo", "dan", "eve", "finn", "gus", "hal")
 PROMPTS_CHECKED = 200

@@ -12,8 +12,8 @@ from coupled_arena.errors import StoreError
 from coupled_arena.protocols.examination import Rejected
 from coupled_arena.tournaments import schema
 from coupled_arena.tournaments.columns import FRAMES
+from coupled_arena.tournaments.leaderboard import Row
 from coupled_arena.tournaments.migration import ADDED
-from coupled_arena.tournaments.result import Row
 from coupled_arena.tournaments.store import Store
 from tests.store_scene import CALL, KEY, battle, opened, question
 from tests.test_store_readonly import read_only

@@ -99,7 +99,7 @@ def compare(
 
 
 def _numbers(side: Ratings | Mapping[str, float | None], name: str) -> dict[str, float]:
-    numbers = dict(zip(side.names, side.ratings, strict=True)) if isinstance(side, Ratings) else side
+    numbers = side.known if isinstance(side, Ratings) else side
     found = {model: float(number) for model, number in numbers.items() if number is not None}
     if wrong := sorted(model for model, number in found.items() if not np.isfinite(number)):
         raise RatingError(f"{name} must be finite numbers or None, which {', '.join(wrong)} has not")

@@ -73,8 +73,8 @@ def places(ratings: Ratings, found: Ranks) -> dict[str, tuple[int, int] | tuple[
         >>> places(ratings, ranks(ratings))
         {'ada': (1, 2), 'bob': (2, 3), 'eve': (None, None)}
     """
-    rated = {name for name, rating in zip(ratings.names, ratings.ratings, strict=True) if rating is not None}
-    among = {name: len(rated.intersection(group)) for group in ratings.comparable for name in group}
+    rated = ratings.known.keys()
+    among = {name: len(rated & set(group)) for group in ratings.comparable for name in group}
     if ratings.score is not None:
         among = dict.fromkeys(ratings.names, len(rated))
     return {

@@ -125,6 +125,11 @@ class Ratings:
     """What each covariate does, in the order they were named; in the main group where battles leave several."""
 
     @property
+    def known(self) -> dict[str, float]:
+        """The ratings that have a number, by model."""
+        return {name: rating for name, rating in zip(self.names, self.ratings, strict=True) if rating is not None}
+
+    @property
     def ranking(self) -> tuple[str, ...]:
         """Models from best to worst, names breaking ties; those without a rating last."""
         return ranking_of(self.names, self.ratings)

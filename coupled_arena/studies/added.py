@@ -9,7 +9,9 @@ from coupled_arena.errors import RatingError
 from coupled_arena.ratings.ranks import Rank
 from coupled_arena.reports.summary import dice
 from coupled_arena.tournaments.derived import WithNewcomer
-from coupled_arena.tournaments.result import Result, Row, rated, rounded, row_document, spending_document
+from coupled_arena.tournaments.documents import rounded, spending_document
+from coupled_arena.tournaments.leaderboard import Row, rated, row_document
+from coupled_arena.tournaments.result import Result
 
 
 @dataclass(frozen=True, slots=True)

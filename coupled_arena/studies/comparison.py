@@ -14,7 +14,8 @@ from coupled_arena.records import Battle
 from coupled_arena.reports.summary import dice
 from coupled_arena.studies import wording
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.result import DIGITS, Result
+from coupled_arena.tournaments.documents import rounded
+from coupled_arena.tournaments.result import Result
 from coupled_arena.tournaments.schedules import Adaptive
 
 LEVEL = 0.95
@@ -154,7 +155,7 @@ class Comparison:
                 for name, score in self.domains
             ],
             "questions": [
-                {"id": asked.id, "domain": asked.domain, "score": _rounded(asked.share)} for asked in self.questions
+                {"id": asked.id, "domain": asked.domain, "score": rounded(asked.share)} for asked in self.questions
             ],
             "sides": {"battles": self.sides.battles, **_figures(self.sides)},
             **{key: document[key] for key in ("sharing", "calls", "cost")},
@@ -220,13 +221,8 @@ def _named(models: Iterable[Model]) -> str:
 
 def _figures(score: Score) -> dict[str, Any]:
     return {
-        "score": _rounded(score.share),
-        "low": _rounded(score.low),
-        "high": _rounded(score.high),
+        "score": rounded(score.share),
+        "low": rounded(score.low),
+        "high": rounded(score.high),
         "settled": score.settled,
     }
-
-
-def _rounded(value: float | None) -> float | None:
-    # The last digits of a sum depend on the order of its terms, and a stored run is read in another order.
-    return None if value is None else round(value, DIGITS)

@@ -8,7 +8,7 @@ from coupled_arena.ratings.ranks import Ranks, places, ranks
 from coupled_arena.ratings.rate import rate
 from coupled_arena.ratings.result import Prior, Ratings, Ties
 from coupled_arena.studies.battle_files import BattleFile, read_file
-from coupled_arena.tournaments.result import DIGITS, settled_document
+from coupled_arena.tournaments.documents import rounded, settled_document
 
 COLUMNS = ("model", "rating", "low", "high", "se", "rank_low", "rank_high", "battles")
 """Columns of the rows of ratings, in order."""
@@ -32,7 +32,7 @@ class RatedFile:
         for name in found.ranking:
             at = found.names.index(name)
             numbers = (found.ratings[at], found.low[at], found.high[at], found.se[at])
-            rows.append((name, *map(_rounded, numbers), *ends[name], self.file.battles[name]))
+            rows.append((name, *map(rounded, numbers), *ends[name], self.file.battles[name]))
         return tuple(rows)
 
     def document(self) -> dict[str, Any]:
@@ -77,7 +77,3 @@ def rate_file(
     file = read_file(path, cluster=cluster, **columns)
     ratings = rate(file.table, ties=ties, prior=prior, level=level)
     return RatedFile(file, ratings, ranks(ratings))
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, DIGITS)

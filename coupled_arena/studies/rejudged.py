@@ -11,17 +11,9 @@ from coupled_arena.ratings.shifts import Shift, rank_shifts
 from coupled_arena.records import VERDICTS, Battle
 from coupled_arena.studies import rejudged_words
 from coupled_arena.tournaments.derived import JudgedAnew
-from coupled_arena.tournaments.result import (
-    PRIOR,
-    Result,
-    Row,
-    leading,
-    rated,
-    rounded,
-    row_document,
-    rows_of,
-    spending_document,
-)
+from coupled_arena.tournaments.documents import rounded, spending_document
+from coupled_arena.tournaments.leaderboard import PRIOR, Row, leading, rated, row_document, rows_of
+from coupled_arena.tournaments.result import Result
 
 BEFORE, AFTER = "before", "after"
 """The arms of the comparison."""

@@ -12,10 +12,10 @@ from coupled_arena.records import Battle, Decision, Question
 from coupled_arena.tournaments.conversations import together
 from coupled_arena.tournaments.derived import JudgedAnew
 from coupled_arena.tournaments.events import RoundOpened
+from coupled_arena.tournaments.leaderboard import rated
 from coupled_arena.tournaments.matches import Fixture
 from coupled_arena.tournaments.points import rounds_of
-from coupled_arena.tournaments.result import rated
-from coupled_arena.tournaments.runner import Played, Runner, finite, logger
+from coupled_arena.tournaments.runner import Played, Runner, logger
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class Rejudger(Runner):
         for number, played in groupby(ordered, key=lambda battle: battle.round):
             own = list(played)
             self._tell(RoundOpened(number, rounds_of(own)[-1]))
-            strengths = None if ratings is None else finite(ratings)
+            strengths = None if ratings is None else ratings.known
             jobs = [
                 self._anew(
                     battle, questions[battle.question], self._committee(battle.a, battle.b, battle.domain, strengths)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from coupled_arena.ratings.scale import ends_of, points_of
 from coupled_arena.ratings.score import Score, scores_of
 from coupled_arena.ratings.settled import Settled
 from coupled_arena.records import Battle
+from coupled_arena.tournaments.documents import rounded
 from coupled_arena.tournaments.points import question_scores, replicates_of
 from coupled_arena.tournaments.schedules import Adaptive, Standings
 from coupled_arena.tournaments.schedules.adaptive import Met
@@ -160,7 +161,7 @@ def resolution(rule: Adaptive, models: Sequence[str], battles: Sequence[Battle],
     met = Met.of(names, Standings(tuple(names), 0, questions=questions, asked=asked, scores=question_scores(battles)))
     above, goal = met.above(each), rule.goal(names)
     matter = goal.open_pairs(above)
-    everyone = [(a, b) for place, a in enumerate(names) for b in names[place + 1 :]]
+    everyone = list(combinations(names, 2))
     scores = scores_of(RatingInput.from_battles(battles, models=names), everyone, level=each, every_look=True)
     place = {name: index for index, name in enumerate(names)}
     missing = [score for score in scores if matter[place[score.a], place[score.b]]]
@@ -201,4 +202,4 @@ def _shown(score: Score) -> str:
 
 def _document(score: Score) -> dict[str, Any]:
     keys = ("a", "b", "questions", "share", "low", "high", "settled", "more_questions")
-    return {key: getattr(score, key) for key in keys}
+    return {key: rounded(getattr(score, key)) for key in keys}

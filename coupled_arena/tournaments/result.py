@@ -1,7 +1,7 @@
 """What a run comes to: a leaderboard, whether it is settled, and everything behind it."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING, Any
 from coupled_arena.analysis.authors import Advantage
 from coupled_arena.analysis.questions import QuestionStanding, question_standings
 from coupled_arena.models.calls import Counts, Spent
-from coupled_arena.ratings import RatingInput, Ratings, rate
+from coupled_arena.ratings import Ratings
 from coupled_arena.ratings.arms import Arms, compare_arms
 from coupled_arena.ratings.ranks import places
-from coupled_arena.ratings.result import Prior
 from coupled_arena.ratings.settled import Settled
 from coupled_arena.records import SHARING_ORDER, Battle, Question
 from coupled_arena.tournaments.asked import EXTREMES, advantages, extremes, question_table
 from coupled_arena.tournaments.columns import FRAMES, FrameName
 from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.documents import (
+    advantage_document,
+    arms_document,
+    neighbours_document,
+    rounded,
+    spending_document,
+)
+from coupled_arena.tournaments.leaderboard import LEADERBOARD_COLUMNS, PRIOR, Row, leading, rated, row_document, rows_of
 from coupled_arena.tournaments.neighbours import Neighbours, neighbours
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.resolution import Resolution, resolution
@@ -27,52 +34,9 @@ from coupled_arena.tournaments.stored import definition_of
 if TYPE_CHECKING:
     import pandas as pd
 
-LEADERBOARD_COLUMNS = (
-    "rank", "model", "rating", "low", "high", "rank_low", "rank_high", "wins", "losses", "ties", "void", "forfeited",
-    "availability",
-)  # fmt: skip
-"""Columns of a leaderboard, in order."""
-
 
 Source = Callable[[], AbstractContextManager[RunReader]]
 """Opens what a store holds of a run."""
-PRIOR: Prior = "weak"
-"""The prior of the ratings; it is named wherever they are shown."""
-DIGITS = 6
-"""Decimals of numbers in `Result.document`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of a leaderboard."""
-
-    rank: int | None
-    """1 is best; None without a rating, and such models come last."""
-    model: str
-    """Name of the model."""
-    rating: float | None
-    """Mean 1000, 400 points per factor ten of odds; None where nothing can be said."""
-    low: float | None
-    """Lower end of the 95 % interval; None where questions do not outnumber models."""
-    high: float | None
-    """Upper end of the interval."""
-    wins: int
-    """Battles won, forfeits of the opponent included."""
-    losses: int
-    """Battles lost, own forfeits included."""
-    ties: int
-    """Battles tied."""
-    void: int
-    """Battles without a decision; they enter no rating."""
-    forfeited: int
-    """Battles given away."""
-    availability: float | None
-    """Share of the model's turns that were answered; None without turns."""
-    rank_low: int | None = None
-    """Best rank that the battles leave possible, for all models at once; None without an interval, and after a round
-    that is not the last one."""
-    rank_high: int | None = None
-    """Worst rank they leave possible; None as `rank_low`."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -148,9 +112,7 @@ class Result:
         found = self.resolution
         if found is None:
             return self.ratings.settled()
-        numbers = zip(self.ratings.names, self.ratings.ratings, strict=True)
-        known = {name: rating for name, rating in numbers if rating is not None}
-        return found.settled(self.ratings.ranking, known)
+        return found.settled(self.ratings.ranking, self.ratings.known)
 
     @property
     def resolution(self) -> Resolution | None:
@@ -178,9 +140,7 @@ class Result:
     @property
     def question_standings(self) -> tuple[QuestionStanding, ...]:
         """How every question fared: how hard and how contested it was, as far as battles can tell."""
-        known = zip(self.ratings.names, self.ratings.ratings, strict=True)
-        ratings = {name: rating for name, rating in known if rating is not None}
-        return question_standings(self.leading, ratings)
+        return question_standings(self.leading, self.ratings.known)
 
     @property
     def advantages(self) -> tuple[Advantage, ...]:
@@ -229,7 +189,7 @@ class Result:
         return {
             "run": self.run,
             "leaderboard": [row_document(row) for row in self.rows],
-            "settled": [_neighbours_document(pair) for pair in pairs],
+            "settled": [neighbours_document(pair) for pair in pairs],
             "battles": self.counted(),
             **spending_document(self.counts, self.spent),
             "prior": self.ratings.prior,
@@ -237,12 +197,12 @@ class Result:
             "resolution": None if found is None else found.document(),
             "notes": list(self.ratings.notes),
             "sharing": self.shared(),
-            "arms": None if arms is None else _arms_document(arms),
+            "arms": None if arms is None else arms_document(arms),
             "questions": {
                 key: [{"question": one.question, "value": rounded(getattr(one, EXTREMES[key][0]))} for one in found]
                 for key, found in extremes(self.question_standings).items()
             },
-            "examiners": [_advantage_document(found) for found in self.advantages],
+            "examiners": [advantage_document(found) for found in self.advantages],
             "caveats": list(self.caveats),
         }
 
@@ -255,131 +215,3 @@ class Result:
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.0f}"
-
-
-def leading(tournament: Tournament, battles: Sequence[Battle]) -> tuple[Battle, ...]:
-    """Return the battles of the arm that is rated."""
-    return tuple(battle for battle in battles if battle.arm == tournament.arms[0])
-
-
-def rated(tournament: Tournament, battles: Sequence[Battle]) -> Ratings:
-    """Rate a tournament's models from the battles of its first arm; a weak prior keeps undefeated models finite."""
-    names = [model.name for model in tournament.models]
-    return rate(RatingInput.from_battles(leading(tournament, battles), models=names), prior=PRIOR)
-
-
-def rows_of(ratings: Ratings, battles: Sequence[Battle]) -> tuple[Row, ...]:
-    """Return the leaderboard that ratings and battles make, best first; models without a rating come last."""
-    place = {name: index for index, name in enumerate(ratings.names)}
-    return tuple(
-        Row(
-            rank=None if ratings.ratings[place[name]] is None else rank,
-            model=name,
-            rating=ratings.ratings[place[name]],
-            low=ratings.low[place[name]],
-            high=ratings.high[place[name]],
-            **_tally(name, battles),
-        )
-        for rank, name in enumerate(ratings.ranking, 1)
-    )
-
-
-def _arms_document(arms: Arms) -> dict[str, Any]:
-    return {
-        "differ": arms.differ,
-        "sentence": arms.line,
-        "pairs": [
-            {
-                "a": change.a,
-                "b": change.b,
-                arms.first: rounded(change.first),
-                arms.second: rounded(change.second),
-                "low": rounded(change.low),
-                "high": rounded(change.high),
-                "resolved": change.resolved,
-            }
-            for change in arms.changes
-        ],
-    }
-
-
-def _advantage_document(found: Advantage) -> dict[str, Any]:
-    fields = ("author", "relatives", "own_questions", "other_questions", "advantage", "low", "high", "shown", "line")
-    document = {name: rounded(getattr(found, name)) for name in fields}
-    return {**document, "relatives": list(found.relatives)}
-
-
-def row_document(row: Row) -> dict[str, Any]:
-    """Return a line of a leaderboard as plain data."""
-    return {column: rounded(getattr(row, column)) for column in LEADERBOARD_COLUMNS}
-
-
-def settled_document(pair: Settled) -> dict[str, Any]:
-    """Return whether two neighbours in a ranking are settled, as plain data."""
-    return {
-        "a": pair.a,
-        "b": pair.b,
-        "difference": rounded(pair.difference),
-        "low": rounded(pair.low),
-        "high": rounded(pair.high),
-        "resolved": pair.resolved,
-        "more_questions": pair.more_questions,
-        "line": pair.line,
-    }
-
-
-def _neighbours_document(pair: Neighbours) -> dict[str, Any]:
-    saved = pair.saved
-    return {
-        **settled_document(pair.settled),
-        "battles": pair.battles,
-        "sharing": dict(pair.sharing),
-        "saved": None if saved is None else rounded(saved.saved),
-        "saved_low": None if saved is None else rounded(saved.low),
-        "saved_high": None if saved is None else rounded(saved.high),
-        "line": pair.line,
-    }
-
-
-def spending_document(counts: Counts, spent: Spent) -> dict[str, Any]:
-    """Return the calls of an invocation, and what it and its run cost, as plain data."""
-    return {
-        "calls": {"made": counts.made, "memoised": counts.memoised, "failed": counts.failed},
-        "cost": {
-            "usd": round(counts.usd, DIGITS),
-            "run_usd": round(spent.usd, DIGITS),
-            "unpriced_models": sorted(counts.unpriced),
-        },
-    }
-
-
-def rounded(value: Any) -> Any:
-    """Return a number to the decimals of documents, and anything else as it is."""
-    # The last digits of a sum depend on the order of its terms, and a stored run is read in another order.
-    return round(value, DIGITS) if isinstance(value, float) else value
-
-
-def _tally(model: str, battles: Sequence[Battle]) -> dict[str, Any]:
-    """Count what a model's battles came to."""
-    wins = losses = ties = void = forfeited = asked = answered = 0
-    for battle in battles:
-        if model not in (battle.a, battle.b):
-            continue
-        side = "A" if battle.a == model else "B"
-        decision = battle.decision
-        void += decision.status == "void"
-        forfeited += side in decision.forfeited
-        ties += decision.verdict == "tie"
-        wins += decision.verdict == side
-        losses += decision.verdict not in (None, "tie", side)
-        own = [turn for turn in battle.turns if turn.speaker == side]
-        asked += len(own)
-        answered += sum(turn.answered for turn in own)
-    return {
-        "wins": wins,
-        "losses": losses,
-        "ties": ties,
-        "void": void,
-        "forfeited": forfeited,
-        "availability": answered / asked if asked else None,
-    }

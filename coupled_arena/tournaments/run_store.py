@@ -24,7 +24,7 @@ from coupled_arena.tournaments.reader import RunReader
 
 if TYPE_CHECKING:
     from coupled_arena.protocols.examination import Rejected
-    from coupled_arena.tournaments.result import Row
+    from coupled_arena.tournaments.leaderboard import Row
 
 Status = Literal["running", "finished", "interrupted", "failed"]
 """What became of a run; a run whose process is gone is `interrupted`."""

@@ -19,10 +19,10 @@ from coupled_arena.records import Battle, Decision, Opinion, Order, Question, Tu
 from coupled_arena.tournaments.conversations import hold, together
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.events import BattleEnded, Event, Listener, RoundOpened
+from coupled_arena.tournaments.leaderboard import Row, leading, rated, rows_of
 from coupled_arena.tournaments.matches import Fixture, fixtures
 from coupled_arena.tournaments.panels import panel
 from coupled_arena.tournaments.points import points, question_scores, replicates_of, rounds_of
-from coupled_arena.tournaments.result import Row, leading, rated, rows_of
 from coupled_arena.tournaments.schedules import Pairing, Standings
 from coupled_arena.tournaments.seating import Seating
 
@@ -125,7 +125,7 @@ class Runner:
             seed=self.tournament.seed,
             rounds=tuple(rounds),
             points=points(names, rounds, counted),
-            ratings=None if ratings is None else finite(ratings),
+            ratings=None if ratings is None else ratings.known,
             questions=len(self.questions),
             asked={pair: len(replicates) for pair, replicates in replicates_of(counted).items()},
             scores=question_scores(counted),
@@ -264,12 +264,6 @@ class Runner:
     def _tell(self, event: Event) -> None:
         for listener in self.listeners:
             listener(event)
-
-
-def finite(ratings: Ratings) -> dict[str, float]:
-    """Return the ratings that have a number, by model."""
-    numbers = zip(ratings.names, ratings.ratings, strict=True)
-    return {name: rating for name, rating in numbers if rating is not None}
 
 
 def _alone(turn: Turn) -> Turn:

@@ -9,7 +9,7 @@ from coupled_arena.studies.bench import wording
 from coupled_arena.studies.bench.asking import Answer, Place
 from coupled_arena.studies.bench.plan import Plan
 from coupled_arena.studies.bench.rows import ModelRow, PairRow
-from coupled_arena.tournaments.result import DIGITS, spending_document
+from coupled_arena.tournaments.documents import rounded, spending_document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +94,7 @@ class Bench:
 
 
 def _rounded(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: round(value, DIGITS) if isinstance(value, float) else value for key, value in row.items()}
+    return {key: rounded(value) for key, value in row.items()}
 
 
 def _frame(kind: type[ModelRow] | type[PairRow], rows: tuple[ModelRow, ...] | tuple[PairRow, ...]) -> "pd.DataFrame":

@@ -15,8 +15,8 @@ from coupled_arena.tournaments.checking.findings import Checked, Finding, listed
 from coupled_arena.tournaments.columns import FRAMES
 from coupled_arena.tournaments.database import decoded
 from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.leaderboard import leading, rated, rows_of
 from coupled_arena.tournaments.reader import RunReader
-from coupled_arena.tournaments.result import leading, rated, rows_of
 
 KEY_BYTES = 32
 """Length of a memo key."""
