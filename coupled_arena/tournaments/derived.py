@@ -160,8 +160,6 @@ class JudgedAnew(Derived):
 
     def asks(self, key: str) -> bool:
         """Return whether the models that a key names may be asked: judges only."""
-        if key.startswith("committee."):
-            return True
         return key.startswith(("judges", "committee.", "agents.")) or (key == "models" and not self.is_panel)
 
 
