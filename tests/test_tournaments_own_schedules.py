@@ -1,6 +1,6 @@
 """A schedule of the user's own is a function of a few lines, and what it answers is checked."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,16 @@ def failing(_: ca.Standings) -> list[ca.Pairing]:
     raise KeyError("oops")
 
 
+def endless(_: ca.Standings) -> Iterator[ca.Pairing]:
+    while True:
+        yield ca.Pairing("sim/a", "sim/b")
+
+
+def failing_inside(_: ca.Standings) -> Iterator[ca.Pairing]:
+    yield ca.Pairing("sim/a", "sim/b")
+    raise KeyError("oops")
+
+
 def stranger_later(standings: ca.Standings) -> list[ca.Pairing]:
     return [ca.Pairing("sim/a", "sim/x" if standings.rounds else "sim/b")]
 
@@ -62,6 +72,15 @@ class Twice:
     def matches(self, models: int) -> Any:
         """Return what was told."""
         return self.told
+
+
+@dataclass(frozen=True)
+class Uncounted(Twice):
+    """Fails where it should count its matches."""
+
+    def matches(self, models: int) -> Any:
+        """Fail."""
+        raise KeyError("oops")
 
 
 class Unnamed(Twice):
@@ -108,6 +127,9 @@ def test_an_object_says_itself_how_many_matches_it_plays() -> None:
         (nothing, "nothing, round 1: returned None; return a list of pairings, an empty list when"),
         (empty, "empty asks for no match in its first round"),
         (failing, "failing, round 1: raised KeyError: 'oops'"),
+        (failing_inside, "failing_inside, round 1: raised KeyError: 'oops'"),
+        (endless, "endless, round 1: lets sim/a and sim/b meet twice in one round"),
+        (Uncounted(), "Uncounted: matches(4): raised KeyError: 'oops'"),
         (Twice(told=3), "Twice: matches(4) returned 3; it has to be two whole numbers"),
         (Unnamed(), "Unnamed needs a repr that says what it is"),
         (lambda _: [], "a schedule needs a name, which identifies the run; write a function instead of a lambda"),

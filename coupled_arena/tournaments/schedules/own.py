@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Literal, Self
 
 from pydantic import Field
@@ -75,7 +76,10 @@ class OwnSchedule(Record):
         """
         if not self.is_bounded:
             return models * (models - 1) // 2, models - 1
-        found = self.rule.matches(models)
+        try:
+            found = self.rule.matches(models)
+        except Exception as error:
+            raise _raised(f"{self.name}: matches({models})", error) from error
         if not (isinstance(found, tuple) and len(found) == 2 and all(type(most) is int and most > 0 for most in found)):
             message = f"matches({models}) returned {found!r}; it has to be two whole numbers, in all and by one model"
             raise _wrong(self.name, message)
@@ -90,13 +94,17 @@ class OwnSchedule(Record):
         who = f"{self.name}, round {len(standings.rounds) + 1}"
         if self.rule is None:
             raise _wrong(who, "is not at hand: a store keeps only its name; run the definition that has it")
+        models = len(standings.models)
+        # All that is well formed: every pair once. Whatever is longer has a fault in it, and may have no end.
+        most = models * (models - 1) // 2 + models
         try:
             answer = self.rule.next_round(standings) if self.is_bounded else self.rule(standings)
+            listed = isinstance(answer, Iterable) and not isinstance(answer, str)
+            pairings = tuple(islice(answer, most + 1)) if listed else ()
         except Exception as error:
-            raise _wrong(who, f"raised {type(error).__name__}: {error}") from error
-        if isinstance(answer, str) or not isinstance(answer, Iterable):
+            raise _raised(who, error) from error
+        if not listed:
             raise _wrong(who, f"returned {answer!r}; return a list of pairings, {_OVER}")
-        pairings = tuple(answer)
         fault = next(_faults(pairings, standings.models), "") or self._too_many(
             (*standings.rounds, pairings), standings
         )
@@ -159,6 +167,10 @@ def _faults(pairings: Sequence[Any], models: Sequence[str]) -> Iterator[str]:
         yield f"gives {min(playing)} a bye and a match in one round"
     if pairings and not met:
         yield f"returned byes alone; return {_OVER}"
+
+
+def _raised(who: str, error: Exception) -> ConfigurationError:
+    return _wrong(who, f"raised {type(error).__name__}: {error}")
 
 
 def _wrong(who: str, message: str) -> ConfigurationError:
