@@ -1,16 +1,17 @@
 """What adding a newcomer to a run comes to: where it stands, whom it met, and how far the others move."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from coupled_arena.errors import RatingError
 from coupled_arena.ratings.ranks import Rank
+from coupled_arena.records import Battle
 from coupled_arena.reports.summary import dice
 from coupled_arena.tournaments.derived import WithNewcomer
 from coupled_arena.tournaments.documents import rounded, spending_document
-from coupled_arena.tournaments.leaderboard import Row, rated, row_document
+from coupled_arena.tournaments.leaderboard import Row, rated, row_document, tally
 from coupled_arena.tournaments.result import Result
 
 
@@ -188,15 +189,12 @@ class Addition:
 
 def _met(result: Result, name: str) -> Iterator[Met]:
     """Yield the newcomer's matches, by round."""
-    found: dict[tuple[int, str], Counter[str]] = {}
+    found: defaultdict[tuple[int, str], list[Battle]] = defaultdict(list)
     for battle in result.leading:
-        if name not in battle.pair:
-            continue
-        own, opponent = ("A", battle.b) if battle.a == name else ("B", battle.a)
-        verdict = battle.decision.verdict
-        what = "void" if verdict is None else "ties" if verdict == "tie" else "wins" if verdict == own else "losses"
-        found.setdefault((battle.round, opponent), Counter())[what] += 1
-    for (number, opponent), count in sorted(found.items()):
+        if name in battle.pair:
+            found[battle.round, battle.b if battle.a == name else battle.a].append(battle)
+    for (number, opponent), battles in sorted(found.items()):
+        count = tally(name, battles)
         yield Met(opponent, number, count["wins"], count["losses"], count["ties"], count["void"])
 
 

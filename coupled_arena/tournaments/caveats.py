@@ -27,7 +27,7 @@ def caveats(
     """
     return (
         *_committees(tournament, author_of, dict.fromkeys(battle.domain for battle in battles)),
-        *_schedule(tournament),
+        *one_baseline(tournament),
         *_strayed(tournament, battles),
         *_strangers(tournament, strangers),
         *_debaters(battles),
@@ -55,8 +55,8 @@ def _committees(tournament: Tournament, author_of: AuthorOf, domains: Iterable[s
             yield f"some {battles} have only {few}; {ADVISABLE_JUDGES} or more are advisable"
 
 
-def _schedule(tournament: Tournament) -> Iterator[str]:
-    """What a single baseline cannot tell."""
+def one_baseline(tournament: Tournament) -> Iterator[str]:
+    """Yield what a schedule with a single baseline cannot tell."""
     if isinstance(tournament.schedule, Against) and len(tournament.models) > 2:
         yield tournament.schedule.caveat
 

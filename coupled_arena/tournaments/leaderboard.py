@@ -1,6 +1,6 @@
 """A tournament's battles, rated: the lines of a leaderboard."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,7 +73,7 @@ def rows_of(ratings: Ratings, battles: Sequence[Battle]) -> tuple[Row, ...]:
             rating=ratings.ratings[place[name]],
             low=ratings.low[place[name]],
             high=ratings.high[place[name]],
-            **_tally(name, battles),
+            **tally(name, battles),
         )
         for rank, name in enumerate(ratings.ranking, 1)
     )
@@ -84,8 +84,8 @@ def row_document(row: Row) -> dict[str, Any]:
     return {column: rounded(getattr(row, column)) for column in LEADERBOARD_COLUMNS}
 
 
-def _tally(model: str, battles: Sequence[Battle]) -> dict[str, Any]:
-    """Count what a model's battles came to."""
+def tally(model: str, battles: Iterable[Battle]) -> dict[str, Any]:
+    """Return what a model's battles came to, by the columns of a leaderboard."""
     wins = losses = ties = void = forfeited = asked = answered = 0
     for battle in battles:
         if model not in (battle.a, battle.b):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from coupled_arena.analysis.two_runs import TwoRuns, two_runs
 from coupled_arena.ratings.settled import Settled
 from coupled_arena.records import SHARING_ORDER, Battle, Sharing
+from coupled_arena.tournaments.points import scores_in, whole
 
 _Scores = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -86,17 +87,10 @@ def _saved(coupled: Sequence[Battle], independent: Sequence[Battle], a: str) -> 
 def _scores(battles: Sequence[Battle], a: str, questions: Sequence[str]) -> _Scores:
     """Return the scores of a and of the other model, each of shape (questions, replicates), NaN for none."""
     units: defaultdict[tuple[str, int], list[Battle]] = defaultdict(list)
-    for battle in battles:
+    for battle in whole(battles):
         units[battle.question, battle.replicate].append(battle)
     place = {question: row for row, question in enumerate(questions)}
     own = np.full((len(questions), 1 + max((battle.replicate for battle in battles), default=0)), np.nan)
     for (question, replicate), played in units.items():
-        # Half of a battle that was played on both sides says which side is easier, not which model is better.
-        if sum(battle.weight for battle in played) >= 1:
-            own[place[question], replicate] = sum(_score(battle, a) for battle in played) / len(played)
+        own[place[question], replicate] = sum(scores_in(battle)[a] for battle in played) / len(played)
     return own, 1 - own
-
-
-def _score(battle: Battle, a: str) -> float:
-    verdict = battle.decision.verdict
-    return 0.5 if verdict is None or verdict == "tie" else float(battle.model(verdict) == a)

@@ -10,27 +10,32 @@ BYE_POINTS = 1.0
 """Pairing points of a bye: those of a match won outright. A bye counts for nothing in ratings."""
 
 
-def side_scores(battle: Battle) -> tuple[float, float]:
-    """Return the points of A and B: a win is one, a tie half each; a void battle has none.
+def scores_in(battle: Battle) -> dict[str, float]:
+    """Return the points of both models: a win is one, a tie half each; a void battle has none.
 
     A forfeit with a verdict counts as the win it is.
     """
-    match battle.decision.verdict:
-        case "A":
-            return 1.0, 0.0
-        case "B":
-            return 0.0, 1.0
-        case "tie":
-            return 0.5, 0.5
-        case _:
-            return 0.0, 0.0
+    verdict = battle.decision.verdict
+    if verdict is None or verdict == "tie":
+        return dict.fromkeys((battle.a, battle.b), 0.0 if verdict is None else 0.5)
+    return {battle.a: float(verdict == "A"), battle.b: float(verdict == "B")}
+
+
+def whole(battles: Iterable[Battle]) -> list[Battle]:
+    """Return the decided battles; half of one that was played on both sides only together with the other half.
+
+    Alone it says which side is easier, not which model is better.
+    """
+    decided = [battle for battle in battles if battle.decision.verdict is not None]
+    halves = Counter((battle.pair, battle.question, battle.replicate) for battle in decided)
+    return [b for b in decided if b.weight >= 1 or halves[b.pair, b.question, b.replicate] > 1]
 
 
 def points(models: Sequence[str], rounds: Sequence[Sequence[Pairing]], battles: Iterable[Battle]) -> dict[str, float]:
     """Return pairing points: a match is worth one, split as its battles were; one without a decided battle is even."""
     won: dict[tuple[int, tuple[str, str]], dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for battle in battles:
-        for model, score in zip((battle.a, battle.b), side_scores(battle), strict=True):
+        for model, score in scores_in(battle).items():
             won[battle.round, battle.pair][model] += score
     total = dict.fromkeys(models, 0.0)
     for number, pairings in enumerate(rounds, 1):
@@ -47,17 +52,10 @@ def points(models: Sequence[str], rounds: Sequence[Sequence[Pairing]], battles: 
 
 
 def question_scores(battles: Iterable[Battle]) -> dict[tuple[str, str], dict[str, float]]:
-    """Return what the first model of each pair scored on each question, as `Standings.scores` has it.
-
-    A battle that is half of one played on both sides counts, as in the ratings, only together with the other half.
-    """
-    decided = [battle for battle in battles if battle.decision.verdict is not None]
-    halves = Counter((battle.pair, battle.question, battle.replicate) for battle in decided)
+    """Return what the first model of each pair scored on each question, as `Standings.scores` has it."""
     found: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for battle in decided:
-        if battle.weight >= 1 or halves[battle.pair, battle.question, battle.replicate] > 1:
-            first, second = side_scores(battle)
-            found[battle.pair][battle.question].append(first if battle.a == battle.pair[0] else second)
+    for battle in whole(battles):
+        found[battle.pair][battle.question].append(scores_in(battle)[battle.pair[0]])
     return {
         pair: {question: sum(scores) / len(scores) for question, scores in asked.items()}
         for pair, asked in found.items()

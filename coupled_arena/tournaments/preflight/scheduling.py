@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from coupled_arena.errors import HERE, ConfigurationError, Problem
+from coupled_arena.tournaments.caveats import one_baseline
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.extent import questions_by_domain
 from coupled_arena.tournaments.questions import known_questions
@@ -44,8 +45,7 @@ def first_round(tournament: Tournament) -> Iterator[Problem]:
 
 def schedule_notes(tournament: Tournament) -> Iterator[str]:
     """Yield what a schedule cannot tell, and what is not known of it."""
+    yield from one_baseline(tournament)
     rule = tournament.schedule
-    if isinstance(rule, Against) and len(tournament.models) > 2:
-        yield rule.caveat
     if isinstance(rule, OwnSchedule) and not rule.is_bounded:
         yield f"{rule.name} says nothing of how long it goes on: the figures are of a round robin, the most it may play"
