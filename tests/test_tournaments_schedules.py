@@ -190,6 +190,11 @@ RULES = {"models": ["sim/a", "sim/b", "sim/c"], "judges": ["sim/j"], "domains": 
         ({"kind": "insertion", "newcomer": "sim/x"}, "schedule.newcomer: 'sim/x' does not play"),
         ({"kind": "insertion", "newcomer": "sim/a", "scores": {"x": 1}}, "schedule.scores: 'x' does not play"),
         ({"kind": "against", "base": "sim/a"}, "schedule.base: unknown key; did you mean 'baseline'?"),
+        (
+            {"kind": "round_robin", "rounds": 2},
+            "schedule.rounds: unknown key of this schedule; it is one of adaptive, swiss",
+        ),
+        ({"kind": "swiss", "scores": {"sim/a": True}}, "schedule.scores: of 'sim/a' is no finite number: True"),
         ("against", "schedule.baseline: Field required"),
     ],
 )

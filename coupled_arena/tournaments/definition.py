@@ -340,7 +340,10 @@ def _unknown(keys: list[str]) -> str:
     table = Model if "judges_by_domain" in keys[:-1] else tables.get(keys[0], Tournament)
     known = [*table.model_fields] if len(keys) > 1 else _top_keys()
     if keys[0] == "schedule" and len(keys) > 1:
-        known = [key for rule in SCHEDULES.values() for key in rule.model_fields]
+        of = {kind: rule.model_fields for kind, rule in SCHEDULES.items()}
+        known = [key for fields in of.values() for key in fields]
+        if kinds := sorted(kind for kind, fields in of.items() if keys[-1] in fields):
+            return f"unknown key of this schedule; it is one of {', '.join(kinds)}"
     close = difflib.get_close_matches(keys[-1], known, n=1)
     return f"unknown key; did you mean {close[0]!r}?" if close else "unknown key; docs/parameters.md lists all keys"
 

@@ -1,7 +1,7 @@
 """Scores of models by some other measure, such as MMLU, which say who is about as good as whom before any battle."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -76,6 +76,10 @@ def _number(value: Any) -> float | None:
 
 
 def _read(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        for name, score in value.items():
+            if isinstance(score, bool):
+                raise ValueError(f"of {name!r} is no finite number: {score!r}")
     return load_scores(value) if isinstance(value, str | Path) else value
 
 
