@@ -155,7 +155,7 @@ def test_eight_wins_in_a_row_decide_it_and_seven_do_not() -> None:
 
 
 def test_what_cannot_be_counted_out_is_not() -> None:
-    assert more_scores([1.0, *[0.5] * 300_000]) is None
+    assert more_scores([1.0, *[0.5] * 3_000_000]) is None
     assert more_until(lambda number: False, 3, 100) is None
 
 
