@@ -82,7 +82,7 @@ def test_leaderboard_and_runs_show_what_was_played(played: tuple[Path, dict[str,
 def test_progress_goes_to_standard_error_in_plain_lines(tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(TOML, encoding="utf-8")
     done = arena(tmp_path, "run", "small.toml")
-    assert "round 1: 1 matches, sim/ada has a bye" in done.stderr
+    assert "round 1: 1 match, sim/ada has a bye" in done.stderr
     assert "\x1b" not in done.stderr + done.stdout
     assert done.stdout.startswith("rank")
 

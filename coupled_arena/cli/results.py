@@ -13,13 +13,19 @@ if TYPE_CHECKING:
     from coupled_arena.tournaments.result import Result
 
 
+FORMATS = "jsonl, csv or parquet; repeatable; jsonl and csv if left out."
+"""What is said of the formats of an export."""
+
+
 def leaderboard(store: StoreOption = DEFAULT_STORE, run: RunOption = None, as_json: JsonOption = False) -> None:
     """Show the leaderboard of a run, and whether it is settled."""
     from coupled_arena.tournaments.result import Result
     from coupled_arena.tournaments.store import Store
 
     with Store(store, create=False) as opened:
-        show_result(Result.of(opened.run(run)), as_json=as_json, played=False)
+        result = Result.of(opened.run(run))
+        complain(f"run {result.run}")
+        show_result(result, as_json=as_json, played=False)
 
 
 def runs(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
@@ -45,7 +51,7 @@ def export(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the files go.")],
     store: StoreOption = DEFAULT_STORE,
     run: RunOption = None,
-    formats: Annotated[list[str] | None, typer.Option("--format", help="jsonl, csv or parquet; repeatable.")] = None,
+    formats: Annotated[list[str] | None, typer.Option("--format", metavar="FORMAT", help=FORMATS)] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write a run's data frames as files."""

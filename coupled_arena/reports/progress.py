@@ -81,7 +81,8 @@ class Progress:
             case RoundOpened(number, pairings):
                 byes = [pairing.a for pairing in pairings if pairing.b is None]
                 bye = f", {byes[0]} has a bye" if byes else ""
-                self._say(f"round {number}: {len(pairings) - len(byes)} matches{bye}")
+                matches = len(pairings) - len(byes)
+                self._say(f"round {number}: {matches} match{'es' * (matches != 1)}{bye}")
             case BattleEnded(battle):
                 self.done += 1
                 for remark in remarks(battle):

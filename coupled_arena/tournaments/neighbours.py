@@ -12,6 +12,9 @@ from coupled_arena.ratings.settled import Settled
 from coupled_arena.records import SHARING_ORDER, Battle, Sharing
 from coupled_arena.tournaments.points import scores_in, whole
 
+NO_BATTLE = "no battle of their own"
+"""What is said of two models that have not met."""
+
 _Scores = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
@@ -32,13 +35,14 @@ class Neighbours:
     @property
     def line(self) -> str:
         """One sentence: the difference, whether it is settled, and what shared dice saved, or that there were none."""
-        return f"{self.settled.line}; {self.dice}"
+        line, dice = self.settled.line, self.dice
+        return line if line.endswith(dice) else f"{line}; {dice}"
 
     @property
     def dice(self) -> str:
         """What the dice of the two had in common, in words."""
         if not self.battles:
-            return "no battle of their own"
+            return NO_BATTLE
         shared = ", ".join(f"{sharing} in {count}" for sharing, count in self.sharing.items() if sharing != "none")
         if not shared:
             return "no shared dice"

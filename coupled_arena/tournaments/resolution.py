@@ -13,6 +13,7 @@ from coupled_arena.ratings.score import Score, scores_of
 from coupled_arena.ratings.settled import Settled
 from coupled_arena.records import Battle
 from coupled_arena.tournaments.documents import rounded
+from coupled_arena.tournaments.neighbours import NO_BATTLE
 from coupled_arena.tournaments.points import question_scores, replicates_of
 from coupled_arena.tournaments.schedules import Adaptive, Standings
 from coupled_arena.tournaments.schedules.adaptive import Met
@@ -20,7 +21,7 @@ from coupled_arena.tournaments.schedules.goals import Relation
 
 Ended = Literal["resolved", "questions", "rounds", "unfinished"]
 """Why no more was played: it is resolved, no pair that matters has a question left, the rounds are over, or none of
-these: the run stopped before its end."""
+these: the run stopped before its end, or judges the battles of another anew."""
 
 MOST_NAMED = 5
 """Most pairs that are named in a line."""
@@ -31,7 +32,7 @@ OF_RATINGS = "intervals of ratings and ranks are for schedules that do not stop 
 _WORDS: Mapping[Ended, str] = {
     "questions": "no pair that matters has a question left",
     "rounds": "all rounds are played",
-    "unfinished": "the run stopped before its end",
+    "unfinished": "no more was played",
 }
 
 
@@ -128,9 +129,7 @@ class Resolution:
         if score is None or score.share is None:
             difference = ratings[a] - ratings[b] if a in ratings and b in ratings else None
             through = "through others" if known else ""
-            return Settled(
-                a, b, difference, None, None, known, None, self.multiplicity, own=through, missing="no battle of theirs"
-            )
+            return Settled(a, b, difference, None, None, known, None, self.multiplicity, own=through, missing=NO_BATTLE)
         own = f"by their own {score.battles} battle{'s' * (score.battles != 1)}"
         low, high = ends_of(score)
         return Settled(

@@ -58,8 +58,9 @@ class CastModel:
     def document(self) -> dict[str, Any]:
         """Return it as plain data, the figures of its spending beside the rest."""
         data = asdict(self)
+        figures = data.pop("spending")
         price = self.price and self.price.model_dump()
-        return {**data, **data.pop("spending"), "keys": list(self.keys), "price": price}
+        return {**data, **figures, "keys": list(self.keys), "price": price}
 
 
 @dataclass(frozen=True, slots=True)
