@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from coupled_arena.cli.deriving import FLAGS, DefinitionOption, PlayedRunOption, definition_in, given, play_derived
+from coupled_arena.cli.answering import answer
+from coupled_arena.cli.deriving import FLAGS, DefinitionOption, PlayedRunOption, definition_in, given
 from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.naming import model_of
 from coupled_arena.cli.options import (
@@ -58,6 +59,4 @@ def add(
             **definition_in(definition),
             **given(budget=budget, concurrency=concurrency),
         )
-        play_derived(
-            joined, Addition.of, store, WHERE, as_json=as_json, dry_run=dry_run, retry_failed=retry_failed, yes=yes
-        )
+        answer(joined, Addition.of, store, WHERE, as_json=as_json, dry_run=dry_run, retry_failed=retry_failed, yes=yes)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coupled_arena.cli.answering import answer
 from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.naming import model_of
 from coupled_arena.cli.options import (
@@ -21,15 +22,11 @@ from coupled_arena.cli.options import (
     StoreOption,
     YesOption,
 )
-from coupled_arena.cli.playing import consent, play, say_unfinished, show_preflight
-from coupled_arena.cli.results import require_rated
-from coupled_arena.cli.terminal import complain, out, out_json
-from coupled_arena.errors import BudgetReached
+from coupled_arena.cli.terminal import complain
 
 if TYPE_CHECKING:
     from coupled_arena.studies.comparison import Comparison
     from coupled_arena.tournaments.definition import Tournament
-    from coupled_arena.tournaments.result import Result
 
 WHERE = "compare"
 """What problems name as their place."""
@@ -96,6 +93,8 @@ def compare(
 
     They battle over a few questions at a time and stop once it is settled; the interval allows for that.
     """
+    from coupled_arena.studies.comparison import Comparison
+
     rules = {
         "until_settled": not all_questions,
         "questions": questions,
@@ -111,19 +110,18 @@ def compare(
     }
     with in_flags(FLAGS):
         tournament = _tournament(a, b, judge, rules)
-        if dry_run:
-            show_preflight(tournament, store, WHERE, retry_failed=retry_failed, as_json=as_json)
-            return
-        consent(tournament, store, WHERE, retry_failed=retry_failed, yes=yes)
-        try:
-            result = play(tournament, store, WHERE, retry_failed=retry_failed)
-        except BudgetReached as stop:
-            _show(stop.result, as_json=as_json)
-            say_unfinished(stop.result)
-            raise
-    found = _show(result, as_json=as_json)
-    require_rated(result)
-    _say_next(found)
+        found = answer(
+            tournament,
+            Comparison.of,
+            store,
+            WHERE,
+            as_json=as_json,
+            dry_run=dry_run,
+            retry_failed=retry_failed,
+            yes=yes,
+        )
+    if found is not None:
+        _say_next(found)
 
 
 def _tournament(a: str, b: str, judges: list[str], rules: dict[str, Any]) -> "Tournament":
@@ -133,20 +131,6 @@ def _tournament(a: str, b: str, judges: list[str], rules: dict[str, Any]) -> "To
     given = {key: value for key, value in rules.items() if value is not None}
     first, second, *panel = [model_of(text, WHERE) for text in (a, b, *judges)]
     return tournament_of(first, second, judges=panel, where=WHERE, **given)
-
-
-def _show(result: "Result", *, as_json: bool) -> "Comparison":
-    from coupled_arena.reports.console import printable, spending
-    from coupled_arena.studies.comparison import Comparison
-
-    found = Comparison.of(result)
-    if as_json:
-        out_json(found.document())
-    else:
-        for line in (found.sentence, "", *found.lines):
-            out(printable(line))
-        complain(spending(result))
-    return found
 
 
 def _say_next(found: "Comparison") -> None:

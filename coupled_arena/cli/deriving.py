@@ -1,19 +1,10 @@
 """What the commands share that build on a finished run: add, rejudge."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import Annotated, Any
 
 import typer
-
-from coupled_arena.cli.playing import consent, play, say_unfinished, show_preflight
-from coupled_arena.cli.results import require_rated
-from coupled_arena.cli.terminal import complain, out, out_json
-from coupled_arena.errors import BudgetReached
-
-if TYPE_CHECKING:
-    from coupled_arena.tournaments.derived import Derived
-    from coupled_arena.tournaments.result import Result
 
 PlayedRunOption = Annotated[
     str | None,
@@ -37,50 +28,6 @@ FLAGS = {
 """What the keys of a definition are called by both commands."""
 
 
-class Found(Protocol):
-    """What a derived run comes to."""
-
-    @property
-    def sentence(self) -> str:
-        """The answer in one sentence."""
-        ...
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """What belongs to it."""
-        ...
-
-    def document(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        ...
-
-
-def play_derived(
-    definition: "Derived",
-    found: "Callable[[Result], Found]",
-    store: Path,
-    where: str,
-    *,
-    as_json: bool,
-    dry_run: bool,
-    retry_failed: bool,
-    yes: bool,
-) -> None:
-    """Play a run that builds on another one, after consent, and show what it comes to."""
-    if dry_run:
-        show_preflight(definition, store, where, retry_failed=retry_failed, as_json=as_json)
-        return
-    consent(definition, store, where, retry_failed=retry_failed, yes=yes)
-    try:
-        result = play(definition, store, where, retry_failed=retry_failed)
-    except BudgetReached as stop:
-        _show(found(stop.result), stop.result, as_json=as_json)
-        say_unfinished(stop.result)
-        raise
-    _show(found(result), result, as_json=as_json)
-    require_rated(result)
-
-
 def given(**options: Any) -> dict[str, Any]:
     """Return the options that were given, as parameters; one that holds others is given if any of them is."""
     inner = {
@@ -95,14 +42,3 @@ def definition_in(file: Path | None) -> dict[str, Any]:
     from coupled_arena.config import load
 
     return {} if file is None else {"definition": load(file)}
-
-
-def _show(found: Found, result: "Result", *, as_json: bool) -> None:
-    from coupled_arena.reports.console import printable, spending
-
-    if as_json:
-        out_json(found.document())
-        return
-    for line in (found.sentence, "", *found.lines):
-        out(printable(line))
-    complain(spending(result))

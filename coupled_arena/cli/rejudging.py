@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from coupled_arena.cli.deriving import FLAGS, DefinitionOption, PlayedRunOption, definition_in, given, play_derived
+from coupled_arena.cli.answering import answer
+from coupled_arena.cli.deriving import FLAGS, DefinitionOption, PlayedRunOption, definition_in, given
 from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.options import (
     DEFAULT_STORE,
@@ -61,6 +62,4 @@ def rejudge(
         anew = judged_anew(
             store, run, openings=openings, where=where, **definition_in(definition), **{**rules, **options}
         )
-        play_derived(
-            anew, Rejudged.of, store, where, as_json=as_json, dry_run=dry_run, retry_failed=retry_failed, yes=yes
-        )
+        answer(anew, Rejudged.of, store, where, as_json=as_json, dry_run=dry_run, retry_failed=retry_failed, yes=yes)
