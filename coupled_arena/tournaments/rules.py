@@ -1,13 +1,14 @@
 """The rules of a tournament: who judges and how a committee decides, and how a battle is fought."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
 from coupled_arena.models.model import Model
 from coupled_arena.protocols.script import SCRIPTS, Script
-from coupled_arena.protocols.voting import OnFlip, VoteRule
-from coupled_arena.records import Name, Order, Record
+from coupled_arena.protocols.voting import OnFlip, Vote, VoteRule, vote_at
+from coupled_arena.records import Name, Opinion, Order, Record
 from coupled_arena.tournaments.given import MOST_JUDGES, as_panel, as_script
 
 
@@ -41,6 +42,13 @@ class CommitteeRules(Record):
     def presented(self) -> tuple[Order, ...]:
         """The presentation orders."""
         return ("AB", "BA") if self.orders == "both" else ("AB",)
+
+    def votes(self, opinions: Sequence[Opinion], judges: Sequence[str]) -> tuple[Vote, ...]:
+        """Return how the committee's vote stood at every stage; the last one is the decision."""
+        return tuple(
+            vote_at(stage, opinions, judges, self.presented, rule=self.vote, quorum=self.quorum, on_flip=self.on_flip)
+            for stage in range(self.discussion_rounds + 1)
+        )
 
 
 class BattleRules(Record):

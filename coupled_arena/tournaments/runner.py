@@ -13,7 +13,6 @@ from coupled_arena.prompts import PromptSet
 from coupled_arena.protocols import BattleAgenda, Case, CommitteeAgenda, Observer, Transcript, judge_seats
 from coupled_arena.protocols.battle import HIDDEN_FROM_OPPONENT
 from coupled_arena.protocols.committee import HIDDEN_FROM_JUDGES
-from coupled_arena.protocols.voting import vote_at
 from coupled_arena.ratings import Ratings
 from coupled_arena.records import Battle, Decision, Opinion, Order, Question, Turn, Verdict
 from coupled_arena.tournaments.conversations import hold, together
@@ -225,14 +224,8 @@ class Runner:
         return await hold(agenda, agents, conversation=f"{fixture.id}:committee", observers=self.observers)
 
     def _decide(self, opinions: Sequence[Opinion], committee: Sequence[Model]) -> Decision:
-        rules = self.tournament.committee
         judges = [judge.name for judge in committee]
-        votes = [
-            vote_at(
-                stage, opinions, judges, rules.presented, rule=rules.vote, quorum=rules.quorum, on_flip=rules.on_flip
-            )
-            for stage in range(rules.discussion_rounds + 1)
-        ]
+        votes = self.tournament.committee.votes(opinions, judges)
         last = votes[-1]
         void = last.verdict is None
         return Decision(

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from coupled_arena.protocols.script import DEBATERS
-from coupled_arena.protocols.voting import vote_at
 from coupled_arena.records import Battle, Question
 from coupled_arena.tournaments.definition import Tournament
 
@@ -92,19 +91,7 @@ def _decision_problems(battle: Battle, tournament: Tournament) -> Iterator[str]:
         if decision.status == "decided":
             yield "it is decided without an opinion"
         return
-    rules = tournament.committee
-    votes = [
-        vote_at(
-            stage,
-            battle.opinions,
-            seats_of(battle),
-            rules.presented,
-            rule=rules.vote,
-            quorum=rules.quorum,
-            on_flip=rules.on_flip,
-        )
-        for stage in range(rules.discussion_rounds + 1)
-    ]
+    votes = tournament.committee.votes(battle.opinions, seats_of(battle))
     made = {
         "verdict": (decision.verdict, votes[-1].verdict),
         "votes": (decision.votes, votes[-1].votes),
