@@ -166,6 +166,8 @@ WRONG = {
     "UPDATE runs SET definition = '{' WHERE name = 'small'": "cannot be read",
     "UPDATE runs SET definition = json_set(definition, '$.models', 1)": "its definition cannot be read",
     "UPDATE runs SET manifest = '{' WHERE name = 'small'": "cannot be read",
+    "UPDATE runs SET manifest = '{}' WHERE name = 'small'": "its manifest does not say by which prompts",
+    "UPDATE runs SET status = 'odd' WHERE name = 'small'": "its status 'odd' is none",
     "DELETE FROM decisions": "cannot be read",
     "DELETE FROM battles": "turns: row 1 belongs to no row of battles",
     "DELETE FROM runs": "belongs to no row of runs",
@@ -185,6 +187,22 @@ def test_what_is_wrong_is_found_and_left_as_it_is(store: Path, statement: str) -
     assert any(WRONG[statement] in finding for finding in found), found
     assert not any("\n" in finding for finding in found)
     assert store.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("statement", "command", "said"),
+    [
+        ("UPDATE battles SET a = 'x' WHERE round = 1", "leaderboard", "'x' is no model of this run: it is damaged"),
+        ("UPDATE battles SET a = 'x' WHERE round = 1", "add sim/new", "'x' is no model of this run: it is damaged"),
+        ("UPDATE runs SET manifest = '{}'", "add sim/new", "cannot be read (KeyError: 'prompts'): it is damaged"),
+    ],
+)
+def test_damage_ends_a_command_with_one_line(store: Path, statement: str, command: str, said: str) -> None:
+    damage(store, statement)
+    damage(store, "DELETE FROM runs WHERE name <> 'small'")
+    found = RUNNER.invoke(app, [*command.split(), "--store", str(store)])
+    assert isinstance(found.exception, ca.StoreError)
+    assert said in str(found.exception)
 
 
 def test_findings_are_listed_one_a_line_and_the_exit_status_says_so(store: Path) -> None:

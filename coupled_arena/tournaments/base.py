@@ -7,9 +7,10 @@ from typing import Any
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.masking import published
 from coupled_arena.records import Battle, Question
+from coupled_arena.tournaments.database import decoded
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.reader import RunReader
-from coupled_arena.tournaments.stored import definition_of
+from coupled_arena.tournaments.stored import battles_of, definition_of
 
 GIVEN_ANEW = frozenset({"domains", "models", "name", "questions", "questions_per_domain", "schedule"})
 """Keys in which a run and what it is derived from may differ."""
@@ -64,7 +65,8 @@ def base_of(run: RunReader, definition: Tournament | None = None) -> Base:
         raise ConfigurationError([Problem(run.where, "run", message)])
     if definition is not None:
         tournament = _completed(tournament, document, definition, run.id)
-    origin = run.manifest.get("base", {})
+    with decoded(run.where):
+        origin, prompts = run.manifest.get("base", {}), run.manifest["prompts"]["digest"]
     agents = [*document["agents"], *document["roles"]]
     return Base(
         run=run.id,
@@ -72,8 +74,8 @@ def base_of(run: RunReader, definition: Tournament | None = None) -> Base:
         digest=run.digest,
         tournament=tournament,
         questions=run.load_questions(),
-        battles=run.load_battles(),
-        prompts=run.manifest["prompts"]["digest"],
+        battles=battles_of(run, tournament),
+        prompts=prompts,
         actions=tuple(sorted({*origin.get("actions", ()), *(seat["tag"] for seat in document["roles"].values())})),
         agents=tuple(name for name in agents if name not in {*tournament.agents, *tournament.roles}),
         openings=origin.get("judged") == "openings",

@@ -29,7 +29,7 @@ from coupled_arena.tournaments.neighbours import Neighbours, neighbours
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.resolution import Resolution, resolution
 from coupled_arena.tournaments.schedules import Adaptive
-from coupled_arena.tournaments.stored import definition_of
+from coupled_arena.tournaments.stored import battles_of, definition_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +78,7 @@ class Result:
             RunNotFound: the run is no tournament but a bench.
         """
         tournament = definition_of(run)
-        battles = run.load_battles()
+        battles = battles_of(run, tournament)
         return cls(
             run=run.id,
             tournament=tournament,

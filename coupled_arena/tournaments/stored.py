@@ -7,8 +7,8 @@ from pathlib import Path
 from coupled_arena.errors import ConfigurationError, RunNotFound
 from coupled_arena.models.calls import Spent
 from coupled_arena.prompts import load_prompts
-from coupled_arena.records import USUAL_DIFFICULTY
-from coupled_arena.tournaments.database import decoded
+from coupled_arena.records import USUAL_DIFFICULTY, Battle
+from coupled_arena.tournaments.database import damaged, decoded
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.store import Store
@@ -54,6 +54,20 @@ def definition_of(run: RunReader) -> Tournament:
         )
     with decoded(run.where):
         return Tournament.stored(run.definition)
+
+
+def battles_of(run: RunReader, tournament: Tournament) -> tuple[Battle, ...]:
+    """Return the battles of a stored run, all of them between its models.
+
+    Raises:
+        StoreError: they cannot be read, or name a model that does not play.
+    """
+    battles, names = run.load_battles(), {model.name for model in tournament.models}
+    for battle in battles:
+        for name in battle.pair:
+            if name not in names:
+                raise damaged(run.where, f"{run.id}: battle {battle.id}: {name!r} is no model of this run")
+    return battles
 
 
 def begun(tournament: Tournament, store: Store | Path | str | None) -> Begun | None:

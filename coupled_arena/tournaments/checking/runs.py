@@ -17,6 +17,7 @@ from coupled_arena.tournaments.database import decoded
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.leaderboard import leading, rated, rows_of
 from coupled_arena.tournaments.reader import RunReader
+from coupled_arena.tournaments.run_store import Status
 
 KEY_BYTES = 32
 """Length of a memo key."""
@@ -78,10 +79,14 @@ def _without(path: str, error: ArenaError) -> str:
 
 
 def _run_problems(connection: Connection, run: RunReader, battles: Sequence[Battle]) -> Iterator[str]:
-    definition, _, _ = run.definition, run.manifest, run.caveats
+    definition, manifest, _ = run.definition, run.manifest, run.caveats
+    if run.status not in get_args(Status):
+        yield f"its status {run.status!r} is none"
     if "task" in definition:
         yield from _bench_problems(connection, run, definition, battles)
         return
+    if "digest" not in manifest.get("prompts", {}):
+        yield "its manifest does not say by which prompts it was played"
     try:
         tournament = Tournament.stored(definition)
     except ArenaError as error:
