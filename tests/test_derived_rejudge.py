@@ -2,10 +2,15 @@
 
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from autogen_agentchat.agents import BaseChatAgent
+from autogen_agentchat.base import Response
+from autogen_agentchat.messages import BaseChatMessage, TextMessage
+from autogen_core import CancellationToken
 
 import coupled_arena as ca
 from coupled_arena.studies.rejudging import judged_anew
@@ -13,6 +18,22 @@ from coupled_arena.tournaments.result import Result
 from tests.derived_scene import KILLS, PANEL, SMALL, copied, finished, program, refusal, rows, same
 from tests.test_agents_tournament import checker
 from tests.test_tournaments_play import killed, stored_calls
+
+
+class Always(BaseChatAgent):
+    """A judge that prefers whoever stands first."""
+
+    produced_message_types = (TextMessage,)
+
+    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
+        return Response(chat_message=TextMessage(content="The first one.\n[[A]]", source=self.name))
+
+    async def on_reset(self, cancellation_token: CancellationToken) -> None:
+        pass
+
+
+def make_always() -> BaseChatAgent:
+    return Always("always", "prefers the first")
 
 
 @pytest.fixture(scope="module")
@@ -182,6 +203,36 @@ def test_roles_of_a_run_need_not_be_at_hand(tmp_path: Path) -> None:
     assert (found.changed, found.result.counts.made) == (0, 0)
     again = ca.rejudge(store, found.result.run)
     assert (again.base, again.changed, again.result.counts.made) == (found.result.run, 0, 0)
+
+
+def test_the_same_judges_with_new_dice_are_asked_anew_and_the_run_says_which(
+    base: tuple[Path, ca.Result], tmp_path: Path
+) -> None:
+    store = copied(base[0], tmp_path)
+    drawn = [ca.rejudge(store, dice=number) for number in (1, 2)]
+    for number, found in enumerate(drawn, 1):
+        assert found.result.counts.made == found.judged * 3 * 2
+        assert set(found.result.frame("calls")["sample"]) == {number}
+    verdicts = [[o.verdict for b in found.result.leading for o in b.opinions] for found in (*drawn, ca.rejudge(store))]
+    assert verdicts[0] != verdicts[1] and verdicts[0] != verdicts[2]
+    assert ca.rejudge(store, dice=1).result.run == drawn[0].result.run
+    with ca.Store(store) as opened:
+        assert opened.run(drawn[1].result.run).manifest["base"]["dice"] == 2
+
+
+def test_a_judge_written_in_python_judges_a_run_that_knew_nothing_of_it(
+    base: tuple[Path, ca.Result], tmp_path: Path
+) -> None:
+    store = copied(base[0], tmp_path)
+    found = ca.rejudge(
+        store, judges=["agent/always"], agents={"always": make_always}, committee={"discussion_rounds": 0}
+    )
+    assert {o.verdict for b in found.result.battles for o in b.opinions} == {"A"}
+    assert found.result.counts.made == found.judged
+    again = ca.rejudge(
+        store, judges=["agent/always"], agents={"always": make_always}, committee={"discussion_rounds": 0}
+    )
+    assert (again.result.run, again.result.counts.made) == (found.result.run, 0)
 
 
 @pytest.mark.parametrize("rules", [{"seed": 1}, {"domains": ["math"]}])

@@ -60,6 +60,6 @@ def rejudge(
         options["budget"] = {**rules["budget"], **options["budget"]}
     with in_flags(FLAGS):
         anew = judged_anew(
-            store, run, openings=openings, where=where, **definition_in(definition), **{**rules, **options}
+            store, run, openings_only=openings, where=where, **definition_in(definition), **{**rules, **options}
         )
         answer(anew, Rejudged.of, store, where, as_json=as_json, dry_run=dry_run, retry_failed=retry_failed, yes=yes)

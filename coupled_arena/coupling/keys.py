@@ -5,7 +5,7 @@ Coupling is leaving the model's name out of the noise key: two calls with equal 
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from coupled_arena.errors import ConfigurationError, Problem
@@ -105,7 +105,8 @@ class DiceTable:
     | bench answer | item, repeat | answer | - | the model | - |
     | any other role | question, replicate | the role's name, its model | step | the two models | - |
 
-    An opening is any first step that sees only the question. The two models are taken in alphabetical order.
+    An opening is any first step that sees only the question. The two models are taken in alphabetical order. A judge
+    may give several opinions on one battle, each an independent draw (`sample`) from the same source.
 
     Args:
         seed: the tournament's seed.
@@ -140,11 +141,21 @@ class DiceTable:
         """Return the dice of the reference answer to a question."""
         return self._dice((question,), ("reference", model), ())
 
-    def judge(self, question: str, replicate: int, judge: str, stage: int, order: str, models: tuple[str, str]) -> Dice:
+    def judge(
+        self,
+        question: str,
+        replicate: int,
+        judge: str,
+        stage: int,
+        order: str,
+        models: tuple[str, str],
+        *,
+        sample: int = 0,
+    ) -> Dice:
         """Return the dice of a judge's opinion; `order` is `AB` or `BA`, `models` are the debaters in any order."""
-        return self._dice(
-            (question, str(replicate)), ("judge", judge), (str(stage), order), independent=tuple(sorted(models))
-        )
+        own = tuple(sorted(models))
+        dice = self._dice((question, str(replicate)), ("judge", judge), (str(stage), order), independent=own)
+        return replace(dice, sample=sample) if sample else dice
 
     def answer(self, item: str, repeat: int, model: str) -> Dice:
         """Return the dice of a model's answer to an item of a bench task."""

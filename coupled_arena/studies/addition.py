@@ -1,17 +1,16 @@
 """A newcomer in a finished run: only its own battles are played."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from coupled_arena.errors import HERE
 from coupled_arena.models.model import Model
 from coupled_arena.studies.added import Addition
-from coupled_arena.studies.deriving import Bounds, bounds_of, derived
+from coupled_arena.studies.deriving import Bounds, Playing, bounds_of, derived, playing_of
 from coupled_arena.tournaments.base import Base
 from coupled_arena.tournaments.definition import Tournament, refuse_event_loop
 from coupled_arena.tournaments.derived import WithNewcomer
-from coupled_arena.tournaments.events import Listener
 
 if TYPE_CHECKING:
     from coupled_arena.tournaments.store import Store
@@ -20,18 +19,16 @@ Scores = Mapping[str, float] | Path | str
 """How good models are by some other measure, by name, or a file of it."""
 
 
-def add(
-    model: Model | str,
-    store: "Store | Path | str",
-    run: str | None = None,
-    *,
-    scores: Scores | None = None,
-    definition: Tournament | None = None,
-    listeners: Sequence[Listener] = (),
-    retry_failed: bool = False,
-    preflight: bool = True,
-    **bounds: Unpack[Bounds],
-) -> Addition:
+class Adding(Bounds, Playing, total=False):
+    """How a newcomer is added."""
+
+    scores: Scores | None
+    """Scores by which the first opponent is chosen; without them it is the median model."""
+    definition: Tournament | None
+    """The run's own definition, for what a store does not keep: limits, prices, secrets, agents."""
+
+
+def add(model: Model | str, store: "Store | Path | str", run: str | None = None, **rules: Unpack[Adding]) -> Addition:
     """Insert a newcomer into a finished run without replaying it, and say where it stands and how far others move.
 
     The newcomer meets ceil(log2(models)) of the others on the run's questions, the median one first and then, refitted
@@ -43,12 +40,8 @@ def add(
         model: the newcomer, or its model string.
         store: where the run lives.
         run: its id; None is the newest that was played rather than judged anew.
-        scores: scores of models by name, or a file of them, by which the first opponent is chosen.
-        definition: the run's own definition, for what a store does not keep: limits, prices, secrets, agents.
-        listeners: told of every event.
-        retry_failed: ask again what was answered without text.
-        preflight: ask every hosted model once before the first battle.
-        bounds: `budget`, `limits` and `concurrency` of the new run.
+        rules: the keys of `Adding`, each with a default: `scores` of models by name, or a file of them; `definition`;
+            `budget`, `limits` and `concurrency` of the new run; `listeners`, `retry_failed`, `preflight`.
 
     Raises:
         ConfigurationError: the run is not finished, or the newcomer cannot play in it; raised before the first call.
@@ -68,27 +61,16 @@ def add(
         (1, ['sim/bob', 'sim/ada'])
     """
     refuse_event_loop("ca.aadd(...)")
-    joined = with_newcomer(model, store, run, scores=scores, definition=definition, **bounds)
-    options = {"listeners": listeners, "retry_failed": retry_failed, "preflight": preflight}
-    return Addition.of(joined.run(store, **options))
+    how, changes = playing_of(rules)
+    return Addition.of(with_newcomer(model, store, run, **changes).run(store, **how))
 
 
 async def aadd(
-    model: Model | str,
-    store: "Store | Path | str",
-    run: str | None = None,
-    *,
-    scores: Scores | None = None,
-    definition: Tournament | None = None,
-    listeners: Sequence[Listener] = (),
-    retry_failed: bool = False,
-    preflight: bool = True,
-    **bounds: Unpack[Bounds],
+    model: Model | str, store: "Store | Path | str", run: str | None = None, **rules: Unpack[Adding]
 ) -> Addition:
     """Do what `add` does inside an event loop, as in a notebook."""
-    joined = with_newcomer(model, store, run, scores=scores, definition=definition, **bounds)
-    options = {"listeners": listeners, "retry_failed": retry_failed, "preflight": preflight}
-    return Addition.of(await joined.arun(store, **options))
+    how, changes = playing_of(rules)
+    return Addition.of(await with_newcomer(model, store, run, **changes).arun(store, **how))
 
 
 def with_newcomer(

@@ -1,6 +1,6 @@
 """Finds the run that a command builds on, and makes the definition of the one that is derived from it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
@@ -11,6 +11,7 @@ from coupled_arena.models.limits.limit import Limit
 from coupled_arena.tournaments.base import Base, base_of
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.derived import Derived
+from coupled_arena.tournaments.events import Listener
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.store import Store
 from coupled_arena.tournaments.stored import digest_of
@@ -27,6 +28,23 @@ class Bounds(TypedDict, total=False):
     """What hosted models may send; left out, those of `definition`."""
     concurrency: int
     """Battles in flight."""
+
+
+class Playing(TypedDict, total=False):
+    """How a run is played, which changes no result."""
+
+    listeners: Sequence[Listener]
+    """Told of every event."""
+    retry_failed: bool
+    """Ask again what was answered without text."""
+    preflight: bool
+    """Ask every hosted model once before the first call; true by default."""
+
+
+def playing_of(rules: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return how a run is played, and the other rules."""
+    how = {key: value for key, value in rules.items() if key in Playing.__annotations__}
+    return how, {key: value for key, value in rules.items() if key not in how}
 
 
 def bounds_of(given: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -71,6 +89,18 @@ def derived(
             if (before := _before(opened, found, make, definition)) is not None:
                 return before
         return make(base_of(found, definition))
+
+
+def started_from(store: Store | Path | str, run: str | None, definition: Tournament | None = None) -> Base:
+    """Return the run that others are derived from; None is the newest that was played rather than judged anew.
+
+    Raises:
+        ConfigurationError: it is not finished, or is of another definition.
+        RunNotFound: the store holds no such run, or it is a bench.
+        StoreError: the store cannot be read.
+    """
+    with _reading(store) as opened:
+        return base_of(_newest_played(opened) if run is None else opened.run(run), definition)
 
 
 def _newest_played(store: Store) -> RunReader:

@@ -252,6 +252,11 @@ class Tournament(Record):
         """Tags that added roles say, by alphabet."""
         return tuple(sorted({seat.tag for seat in self.roles.values()}))
 
+    @property
+    def judges_dice(self) -> int:
+        """Which independent draw of their dice the judges roll."""
+        return 0
+
     def asks(self, key: str) -> bool:
         """Return whether the models that a key of the definition names may be asked anything."""
         return True

@@ -107,22 +107,25 @@ class JudgedAnew(Derived):
 
     openings: bool = Field(default=False, exclude=True)
     """Whether the judges are shown the two openings only."""
+    dice: int = Field(default=0, ge=0, lt=1_000_000, exclude=True)
+    """Which independent draw of the judges' dice this is; 0 is the run's own."""
 
     @classmethod
-    def judging(cls, base: Base, where: str, *, openings: bool, **changes: Any) -> Self:
+    def judging(cls, base: Base, where: str, **changes: Any) -> Self:
         """Return the definition of a run that judges another one's debates.
 
         Args:
             base: the finished run.
             where: what problems name as their place.
-            openings: whether the judges are shown the two openings only.
-            changes: `judges`, `committee`, `prompts`, `budget`, `limits`, `concurrency`; what is left out stays.
+            changes: `openings`, `dice`, `judges`, `agents`, `committee`, `prompts`, `budget`, `limits`, `concurrency`;
+                what is left out stays.
 
         Raises:
             ConfigurationError: with every problem found.
         """
+        openings = bool(changes.get("openings"))
         name = f"{base.name} {'judged by openings' if openings else 'judged anew'}"
-        found = cls.of(base, where, {"name": name, **changes, "openings": openings})
+        found = cls.of(base, where, {"name": name, **changes})
         judges = found.judging_models
         script = found.battle.script
         problems = []
@@ -150,7 +153,13 @@ class JudgedAnew(Derived):
     @property
     def origin(self) -> dict[str, Any]:
         """What a manifest says of where the run comes from."""
-        return {**super().origin, "judged": "openings" if self.openings else "battles"}
+        drawn = {"dice": self.dice} if self.dice else {}
+        return {**super().origin, "judged": "openings" if self.openings else "battles", **drawn}
+
+    @property
+    def judges_dice(self) -> int:
+        """Which independent draw of their dice the judges roll."""
+        return self.dice
 
     @property
     def possible_pairs(self) -> tuple[tuple[Model, Model], ...]:

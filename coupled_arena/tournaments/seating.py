@@ -113,8 +113,9 @@ class Seating:
 
     def judge_dice(self, fixture: Fixture, judge: str, stage: int, order: Order) -> Dice:
         """Return the dice of an opinion."""
+        models, draw = (fixture.a, fixture.b), self.tournament.judges_dice
         return self.tables[fixture.arm].judge(
-            fixture.question.id, fixture.replicate, judge, stage, order, (fixture.a, fixture.b)
+            fixture.question.id, fixture.replicate, judge, stage, order, models, sample=draw
         )
 
 
