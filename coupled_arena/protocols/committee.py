@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from coupled_arena.agents.messages import OpinionAnswer, OpinionRequest
 from coupled_arena.coupling import Dice, permutation
-from coupled_arena.prompts import PromptSet, Sealed, envelope
+from coupled_arena.prompts import PromptSet, envelope
 from coupled_arena.protocols.battle import question_envelope, turn_envelope
 from coupled_arena.protocols.bus import TurnRequest, Utterance, said_as
 from coupled_arena.protocols.script import Script
 from coupled_arena.protocols.voting import exchanged
-from coupled_arena.records import Opinion, Order, Question, Turn
+from coupled_arena.records import Opinion, Order, Question, Section, Turn
 
 HIDDEN_FROM_JUDGES = ("think",)
 """Actions a judge never sees unless thoughts are shown."""
@@ -38,6 +38,15 @@ def judge_seats(judges: Sequence[str], orders: Sequence[Order]) -> tuple[JudgeSe
     )
 
 
+class Shown(NamedTuple):
+    """What whoever judges is shown of one turn."""
+
+    label: str
+    """Whose it is: `A`, `B` or the name of an added role."""
+    sections: tuple[Section, ...]
+    """What was said, without what is hidden."""
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """What the judges are shown of a battle."""
@@ -50,7 +59,15 @@ class Case:
     """Its script."""
 
     def transcript(self, order: Order, prompts: PromptSet, hidden: tuple[str, ...]) -> str:
-        """Return the transcript by rounds; in order `BA` the debaters' labels are exchanged.
+        """Return the transcript by rounds, as `rounds` gives it."""
+        rounds = {
+            number: [turn_envelope(said.label, said.sections, prompts) for said in spoken]
+            for number, spoken in self.rounds(order, hidden).items()
+        }
+        return envelope("transcript", *(envelope("round", *turns, number=number) for number, turns in rounds.items()))
+
+    def rounds(self, order: Order, hidden: tuple[str, ...]) -> dict[int, list["Shown"]]:
+        """Return what is shown of each turn, by round; in order `BA` the debaters' labels are exchanged.
 
         The blind openings of a round stand in the order of their labels, everything else as it was said.
         """
@@ -61,13 +78,12 @@ class Case:
             label = labels.get(turn.speaker, turn.speaker)
             return (turn.round, 0, label, 0) if opening else (turn.round, 1, "", turn.step)
 
-        rounds: dict[int, list[Sealed]] = {}
+        rounds: dict[int, list[Shown]] = {}
         for turn in sorted(self.turns, key=place):
-            shown = [section for section in turn.sections if section.tag not in hidden]
-            if shown:
-                text = turn_envelope(labels.get(turn.speaker, turn.speaker), shown, prompts)
-                rounds.setdefault(turn.round, []).append(text)
-        return envelope("transcript", *(envelope("round", *turns, number=number) for number, turns in rounds.items()))
+            sections = tuple(section for section in turn.sections if section.tag not in hidden)
+            if sections:
+                rounds.setdefault(turn.round, []).append(Shown(labels.get(turn.speaker, turn.speaker), sections))
+        return rounds
 
 
 class CommitteeAgenda:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -94,18 +94,29 @@ class RunReader:
         with decoded(self.where):
             return tuple(schema.question_of(row) for row in self._all(schema.questions))
 
-    def load_battles(self) -> tuple[Battle, ...]:
-        """Return every battle exactly as it was saved, by round and id, numbers within an id by size."""
+    def battle_ids(self) -> tuple[str, ...]:
+        """Return the id of every battle, by round and id, numbers within an id by size."""
+        table = schema.battles.c
+        with decoded(self.where):
+            rows = self._connection.execute(select(table.id, table.round).where(table.run == self.id)).all()
+            return tuple(row.id for row in sorted(rows, key=_KEYS["battles"]))
+
+    def load_battles(self, ids: Sequence[str] | None = None) -> tuple[Battle, ...]:
+        """Return battles exactly as they were saved, by round and id, numbers within an id by size.
+
+        Args:
+            ids: which of them, at most 10,000; None is all.
+        """
         turns, opinions = defaultdict(list), defaultdict(list)
         with decoded(self.where):
-            for row in self._all(schema.turns):
+            for row in self._all(schema.turns, ids):
                 turns[row.battle].append(schema.turn_of(row))
-            for row in self._all(schema.opinions):
+            for row in self._all(schema.opinions, ids):
                 opinions[row.battle].append(schema.opinion_of(row))
-            decisions = {row.battle: schema.decision_of(row) for row in self._all(schema.decisions)}
+            decisions = {row.battle: schema.decision_of(row) for row in self._all(schema.decisions, ids)}
             return tuple(
                 schema.battle_of(row, turns[row.id], opinions[row.id], decisions[row.id])
-                for row in self._all(schema.battles)
+                for row in self._all(schema.battles, ids)
             )
 
     def rows(self, frame: FrameName) -> list[tuple[Any, ...]]:
@@ -132,9 +143,11 @@ class RunReader:
         with decoded(self.where):
             return dict(json.loads(self._run_column(name)))
 
-    def _all(self, table: Table) -> list[Any]:
-        rows = list(self._connection.execute(select(table).where(table.c.run == self.id)))
-        return sorted(rows, key=_KEYS[table.name])
+    def _all(self, table: Table, ids: Sequence[str] | None = None) -> list[Any]:
+        wanted = select(table).where(table.c.run == self.id)
+        if ids is not None:
+            wanted = wanted.where((table.c.id if table is schema.battles else table.c.battle).in_(ids))
+        return sorted(self._connection.execute(wanted), key=_KEYS[table.name])
 
     def _of_battles(self, table: Table) -> list[dict[str, Any]]:
         """Return rows of a table of battle parts with the battle's own columns beside them, by battle."""

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from coupled_arena.models.model import Model
+from coupled_arena.protocols.committee import HIDDEN_FROM_JUDGES
 from coupled_arena.protocols.script import SCRIPTS, Script
 from coupled_arena.protocols.voting import OnFlip, Vote, VoteRule, vote_at
 from coupled_arena.records import Name, Opinion, Order, Record
@@ -37,6 +38,11 @@ class CommitteeRules(Record):
     """Panels that take the place of `judges` in single domains: a list of models for each."""
     reason_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
     """Most tokens of a judge's reasons; None is the prompt set's limit."""
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The actions that judges are not shown."""
+        return () if self.judges_see_thoughts else HIDDEN_FROM_JUDGES
 
     @property
     def presented(self) -> tuple[Order, ...]:

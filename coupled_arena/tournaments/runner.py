@@ -12,7 +12,6 @@ from coupled_arena.models.model import Model
 from coupled_arena.prompts import PromptSet
 from coupled_arena.protocols import BattleAgenda, Case, CommitteeAgenda, Observer, Transcript, judge_seats
 from coupled_arena.protocols.battle import HIDDEN_FROM_OPPONENT
-from coupled_arena.protocols.committee import HIDDEN_FROM_JUDGES
 from coupled_arena.ratings import Ratings
 from coupled_arena.records import Battle, Decision, Opinion, Order, Question, Turn, Verdict
 from coupled_arena.tournaments.conversations import hold, together
@@ -218,7 +217,7 @@ class Runner:
             dice,
             discussion_rounds=rules.discussion_rounds,
             max_tokens=self.prompts.max_tokens(JUDGE_WORDS),
-            hidden=() if rules.judges_see_thoughts else HIDDEN_FROM_JUDGES,
+            hidden=rules.hidden,
         )
         agents = self.seating.judges(seats, self.models)
         return await hold(agenda, agents, conversation=f"{fixture.id}:committee", observers=self.observers)

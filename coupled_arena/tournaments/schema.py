@@ -21,8 +21,8 @@ from sqlalchemy.dialects import sqlite
 
 from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn, Usage
 
-VERSION = 2
-"""Version of the tables, kept in `PRAGMA user_version`; `migration.ADDED` says what each one added."""
+VERSION = 3
+"""Version of the tables, kept in `PRAGMA user_version`; `migration` says what each one added."""
 
 APPLICATION = 0x43414152
 """Mark of our files, kept in `PRAGMA application_id`."""
@@ -199,13 +199,26 @@ ratings = Table(
     Column("availability", REAL),
 )
 
+# They belong to a text, not to a battle: battles are stored anew whenever a run goes on, and judged anew in other runs.
+human_votes = Table(
+    "human_votes",
+    metadata,
+    Column("shown", BLOB, primary_key=True),
+    Column("annotator", Text, primary_key=True),
+    Column("run", Text, ForeignKey("runs.id"), nullable=False),
+    Column("battle", Text, nullable=False),
+    Column("order", Text, nullable=False),
+    Column("verdict", Text),
+    Column("created", REAL, nullable=False),
+)
 
-def insertion(table: Table, *, ignore: bool = False, skip: Sequence[str] = ()) -> str:
+
+def insertion(table: Table, *, ignore: bool = False, replace: bool = False, skip: Sequence[str] = ()) -> str:
     """Return the SQL that inserts a row given as a tuple in the table's column order, without the columns in `skip`."""
     names = [column.name for column in table.columns if column.name not in skip]
     statement = insert(table).values(dict.fromkeys(names))
-    if ignore:
-        statement = statement.prefix_with("OR IGNORE")
+    if ignore or replace:
+        statement = statement.prefix_with("OR IGNORE" if ignore else "OR REPLACE")
     return str(statement.compile(dialect=sqlite.dialect(paramstyle="qmark"), column_keys=names))
 
 

@@ -30,6 +30,7 @@ from coupled_arena.tournaments.database import (
     transaction,
 )
 from coupled_arena.tournaments.holder import holder_words, this_process
+from coupled_arena.tournaments.human_votes import HumanVotes
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.run_store import RunStore, Status
 
@@ -175,6 +176,11 @@ class Store:
         if run is not None and run not in known:
             raise RunNotFound(f"{self._where}: holds no run {run!r}; it holds {', '.join(known)}")
         return RunReader(self._connection, self._where, run or known[0])
+
+    @property
+    def human_votes(self) -> HumanVotes:
+        """The votes of people on battles."""
+        return HumanVotes(self._connection, self._where)
 
     def find(self, digest: str) -> RunReader | None:
         """Return the newest run of a definition by its digest, or None where there is none."""

@@ -39,7 +39,9 @@ def page_problems(connection: Connection, *, indexes: bool) -> Iterator[str]:
 
 def table_problems(connection: Connection) -> Iterator[str]:
     """Yield the tables, columns and indexes that are missing."""
-    found = connection.exec_driver_sql("SELECT name FROM sqlite_master").scalars().all()
+    # What a file of an earlier version lacks stands in the temporary schema where the file may not be written.
+    both = "SELECT name FROM sqlite_master UNION SELECT name FROM sqlite_temp_master"
+    found = connection.exec_driver_sql(both).scalars().all()
     for table in schema.metadata.sorted_tables:
         if table.name not in found:
             yield f"table {table.name} is missing"
