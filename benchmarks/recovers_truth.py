@@ -21,7 +21,7 @@ import numpy as np
 import coupled_arena as ca
 from coupled_arena.models.calls import Call, Message
 from coupled_arena.models.simulated.backend import SimulatedBackend
-from coupled_arena.models.simulated.world import World
+from coupled_arena.models.simulated.world import ClaimBook
 from coupled_arena.tournaments.events import CallAnswered, Event
 from coupled_arena.tournaments.leaderboard import rated
 
@@ -66,7 +66,7 @@ def shuffled(battles: Sequence[ca.Battle], seed: int) -> list[ca.Battle]:
 
 def accuracy(result: ca.Result) -> tuple[float, float, float]:
     """Return how often one judge alone and the committee are right, and one judge's share of A."""
-    world = World(result.tournament.seed)
+    world = ClaimBook(result.tournament.seed)
     texts = {question.id: question.text for question in result.questions}
     alone: list[bool] = []
     committee: list[bool] = []

@@ -12,7 +12,7 @@ from coupled_arena.models.simulated.claims import asserted, doubted
 from coupled_arena.models.simulated.debater import MOST, SLOPE, Debater
 from coupled_arena.models.simulated.dials import Dials
 from coupled_arena.models.simulated.wording import wordings
-from coupled_arena.models.simulated.world import World
+from coupled_arena.models.simulated.world import ClaimBook
 from coupled_arena.prompts import PromptSet, load_prompts, read_sections
 from coupled_arena.records import Section
 from tests.simulated_scene import OPENING, QUESTION, ask, noise, opening_chat, play, turn_chat
@@ -26,7 +26,7 @@ def openings(model: str, count: int, *, domain: str = "stem", temperature: float
 
 
 def mean_quality(claims: list[tuple[str, ...]]) -> float:
-    subject = World(0).subject(QUESTION)
+    subject = ClaimBook(0).subject(QUESTION)
     return statistics.mean(float(subject.quality[subject.index[code]]) for codes in claims for code in codes)
 
 
@@ -45,7 +45,7 @@ def test_nearly_equal_skill_with_equal_dice_gives_mostly_the_same_opening() -> N
 
 def drawn(logits: NDArray[np.float64], count: int, temperature: float, dice: int = DRAWS) -> list[list[int]]:
     """Draw so many different claims with every one of many dice."""
-    subject = World(0).subject(QUESTION)
+    subject = ClaimBook(0).subject(QUESTION)
     english = wordings()["en"]
     sampling = Sampling(temperature)
     debaters = (Debater(Dials(), 0, subject, english, sampling, noise("law", number)) for number in range(dice))
@@ -54,7 +54,7 @@ def drawn(logits: NDArray[np.float64], count: int, temperature: float, dice: int
 
 @pytest.mark.parametrize("temperature", [0.7, 1.5])
 def test_the_first_claim_follows_the_softmax(temperature: float) -> None:
-    logits = 0.8 * World(0).subject(QUESTION).quality
+    logits = 0.8 * ClaimBook(0).subject(QUESTION).quality
     weights = np.exp(logits / temperature)
     expected = DRAWS * weights / weights.sum()
     observed = np.bincount([first for (first,) in drawn(logits, 1, temperature)], minlength=len(logits))
@@ -63,7 +63,7 @@ def test_the_first_claim_follows_the_softmax(temperature: float) -> None:
 
 
 def test_the_second_claim_follows_the_softmax_of_what_is_left() -> None:
-    logits = 2.0 * World(0).subject(QUESTION).quality
+    logits = 2.0 * ClaimBook(0).subject(QUESTION).quality
     weights = np.exp(logits)
     best, next_best = (int(place) for place in np.argsort(-logits)[:2])
     seconds = [second for first, second in drawn(logits, 2, 1.0) if first == best]
@@ -74,7 +74,7 @@ def test_the_second_claim_follows_the_softmax_of_what_is_left() -> None:
 
 
 def test_an_opening_draws_from_skill_times_quality() -> None:
-    subject = World(0).subject(QUESTION)
+    subject = ClaimBook(0).subject(QUESTION)
     skilled = Debater(Dials(), -0.5, subject, wordings()["en"], Sampling(1.0), noise(3))
     places = skilled.draw(-0.5 * SLOPE * subject.quality, MOST, 0, length=Dials().verbosity)
     said = ask("sim/a?skill=-0.5", opening_chat(), noise(3), temperature=1).text
@@ -82,7 +82,7 @@ def test_an_opening_draws_from_skill_times_quality() -> None:
 
 
 def test_no_claim_is_made_twice_in_a_statement_and_all_can_be_made() -> None:
-    count = len(World(0).subject(QUESTION).claims)
+    count = len(ClaimBook(0).subject(QUESTION).claims)
     assert [len(set(places)) for places in drawn(np.zeros(count), count, 1.0, 20)] == [count] * 20
 
 
@@ -119,7 +119,7 @@ def test_debaters_of_one_taste_make_more_of_the_same_claims() -> None:
 def test_greedy_debaters_need_no_dice() -> None:
     replies = {ask("sim/a?skill=1", opening_chat(), noise(number), temperature=0).text for number in range(5)}
     assert len(replies) == 1
-    best = World(0).ranked(QUESTION)[0].code
+    best = ClaimBook(0).ranked(QUESTION)[0].code
     assert asserted(replies.pop())[0] == best
 
 
@@ -168,7 +168,7 @@ def test_an_action_of_a_users_own_is_answered_with_claims_in_its_tag() -> None:
 
 
 def test_critics_name_claims_of_their_opponent_and_skill_finds_the_weak_ones() -> None:
-    ranked = [claim.code for claim in World(0).ranked(QUESTION)]
+    ranked = [claim.code for claim in ClaimBook(0).ranked(QUESTION)]
     heard = (Section(tag="respond", text=f"{ranked[0]}: a. {ranked[10]}: b. {ranked[-1]}: c."),)
     chat = turn_chat(opening_chat(), "", heard, ("criticize", "raise"))
     named = Counter(code for n in range(200) for code in doubted(ask("sim/a?skill=1.5", chat, noise(n)).text))
@@ -184,7 +184,7 @@ def test_a_critic_who_heard_no_claim_says_so_in_words() -> None:
 
 
 def test_an_attacked_claim_is_made_again_less_often_than_one_that_stands() -> None:
-    subject = World(0).subject(QUESTION)
+    subject = ClaimBook(0).subject(QUESTION)
     own, other = (claim.code for claim in subject.claims[:2])
     said = f"<respond>Claim {own}: so. Claim {other}: so.</respond>"
     attack = (Section(tag="criticize", text=f"What you say in {own} does not hold up."),)

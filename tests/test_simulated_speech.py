@@ -15,7 +15,7 @@ from coupled_arena.models.simulated.backend import SimulatedBackend
 from coupled_arena.models.simulated.claims import asserted, doubted
 from coupled_arena.models.simulated.speech import identity_of
 from coupled_arena.models.simulated.wording import wording_for, wordings
-from coupled_arena.models.simulated.world import World
+from coupled_arena.models.simulated.world import ClaimBook
 from coupled_arena.prompts import envelope, load_prompts, near_duplicate, read_numbered, seal
 from coupled_arena.records import Outcome, Section
 from tests.simulated_scene import ENGLISH, QUESTION, ask, judge_chat, noise, opening_chat, play
@@ -68,11 +68,11 @@ def test_an_examiner_asked_for_more_writes_as_many_as_are_missing() -> None:
 def test_the_reference_answer_makes_the_best_claims() -> None:
     asked = ENGLISH.render("reference.request", question=envelope("question", QUESTION, domain="math"))
     reply = ask("sim/e?skill=-2", [Message("system", ENGLISH.render("reference.system")), Message("user", asked)])
-    assert asserted(reply.text) == tuple(claim.code for claim in World(0).ranked(QUESTION)[:3])
+    assert asserted(reply.text) == tuple(claim.code for claim in ClaimBook(0).ranked(QUESTION)[:3])
 
 
 def test_an_added_role_remarks_on_the_weakest_claim_it_heard() -> None:
-    ranked = World(0).ranked(QUESTION)
+    ranked = ClaimBook(0).ranked(QUESTION)
     said = seal([Section(tag="respond", text=f"{ranked[0].code}: a. {ranked[-1].code}: b.")], ENGLISH.grammar)
     heard = "\n".join([envelope("question", QUESTION, domain="math"), envelope("turn", said, speaker="A")])
     reply = ask("sim/c", [Message("system", "Name errors."), Message("user", ENGLISH.render("role.turn", heard=heard))])

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coupled_arena.models.simulated.claims import asserted, doubted
-from coupled_arena.models.simulated.world import CLAIMS, SILENT, World, position_of, verdict_of
+from coupled_arena.models.simulated.world import CLAIMS, SILENT, ClaimBook, position_of, verdict_of
 from coupled_arena.prompts import defang
 from coupled_arena.records import Section, Turn
 from tests.simulated_scene import QUESTION, play, turn
@@ -13,28 +13,28 @@ from tests.simulated_scene import QUESTION, play, turn
 
 def test_claims_of_a_question_have_different_codes() -> None:
     for number in range(50):
-        assert len({claim.code for claim in World(number).subject(QUESTION).claims}) == CLAIMS
+        assert len({claim.code for claim in ClaimBook(number).subject(QUESTION).claims}) == CLAIMS
 
 
 def test_qualities_are_standard_normal_over_many_questions() -> None:
-    qualities = [claim.quality for number in range(100) for claim in World(0).subject(f"question {number}").claims]
+    qualities = [claim.quality for number in range(100) for claim in ClaimBook(0).subject(f"question {number}").claims]
     assert statistics.mean(qualities) == pytest.approx(0, abs=0.06)
     assert statistics.stdev(qualities) == pytest.approx(1, abs=0.05)
 
 
 def test_text_and_number_decide_the_world() -> None:
-    subjects = [World(0).subject("Why?"), World(1).subject("Why?"), World(0).subject("How?")]
+    subjects = [ClaimBook(0).subject("Why?"), ClaimBook(1).subject("Why?"), ClaimBook(0).subject("How?")]
     assert len({subject.digest for subject in subjects}) == len(subjects)
-    assert World(0).subject("Why?").claims == World(0).subject("  why ?").claims
+    assert ClaimBook(0).subject("Why?").claims == ClaimBook(0).subject("  why ?").claims
 
 
 @given(st.text())
 def test_defanging_a_question_does_not_move_it_to_another_world(text: str) -> None:
-    assert World(3).subject(text).digest == World(3).subject(defang(text)).digest
+    assert ClaimBook(3).subject(text).digest == ClaimBook(3).subject(defang(text)).digest
 
 
 def test_the_truth_is_the_side_with_the_better_mean_claim() -> None:
-    world = World(7)
+    world = ClaimBook(7)
     ranked = [claim.code for claim in world.ranked(QUESTION)]
     assert world.truth(QUESTION, ((ranked[0],),), ((ranked[1],),)) == "A"
     assert world.truth(QUESTION, ((ranked[0], ranked[-1]),), ((ranked[1],),)) == "B"
@@ -42,13 +42,13 @@ def test_the_truth_is_the_side_with_the_better_mean_claim() -> None:
 
 
 def test_equal_claims_are_a_tie_in_whatever_order_and_however_often_made() -> None:
-    world = World(7)
+    world = ClaimBook(7)
     codes = tuple(claim.code for claim in world.ranked(QUESTION)[:3])
     assert world.truth(QUESTION, (codes,), (codes[::-1] + codes[:1] * 2,)) == "tie"
 
 
 def test_saying_nothing_loses_against_an_average_claim_and_codes_of_other_questions_are_nothing() -> None:
-    world = World(7)
+    world = ClaimBook(7)
     average = min(world.ranked(QUESTION), key=lambda claim: abs(claim.quality)).code
     unknown = next(code for code in ("A2A2", "B3B3", "C4C4") if code not in world.subject(QUESTION).index)
     assert world.values(QUESTION, ((unknown,),), ()) == (SILENT, SILENT)
@@ -56,11 +56,11 @@ def test_saying_nothing_loses_against_an_average_claim_and_codes_of_other_questi
 
 
 def test_only_statements_count_in_a_transcript() -> None:
-    best, *_, worst = World(0).ranked(QUESTION)
+    best, *_, worst = ClaimBook(0).ranked(QUESTION)
     remarks = tuple(Section(tag=tag, text=f"{best.code}: yes") for tag in ("think", "criticize", "raise"))
     silent = Turn(step=1, round=1, speaker="A", model="a", sections=remarks)
     assert position_of([silent, turn("B", (worst.code,))], "A") == ()
-    assert World(0).truth_of(QUESTION, [silent, turn("A", (best.code,)), turn("B", (worst.code,))]) == "A"
+    assert ClaimBook(0).truth_of(QUESTION, [silent, turn("A", (best.code,)), turn("B", (worst.code,))]) == "A"
 
 
 def test_exchanging_the_sides_exchanges_the_truth() -> None:
@@ -68,8 +68,8 @@ def test_exchanging_the_sides_exchanges_the_truth() -> None:
     for number in range(5):
         turns = play("sim/a?skill=0.3", "sim/b", f"question {number}", number)
         swapped = [said.model_copy(update={"speaker": exchanged[said.speaker]}) for said in turns]
-        truth = World(0).truth_of(f"question {number}", turns)
-        assert World(0).truth_of(f"question {number}", swapped) == exchanged[truth]
+        truth = ClaimBook(0).truth_of(f"question {number}", turns)
+        assert ClaimBook(0).truth_of(f"question {number}", swapped) == exchanged[truth]
 
 
 def test_a_lead_within_the_threshold_is_a_tie() -> None:
@@ -77,7 +77,7 @@ def test_a_lead_within_the_threshold_is_a_tie() -> None:
 
 
 def test_tastes_are_unrelated_to_quality_and_to_each_other() -> None:
-    subjects = [World(0).subject(f"question {number}") for number in range(100)]
+    subjects = [ClaimBook(0).subject(f"question {number}") for number in range(100)]
     oak = [value for subject in subjects for value in subject.affinity("oak").tolist()]
     elm = [value for subject in subjects for value in subject.affinity("elm").tolist()]
     quality = [value for subject in subjects for value in subject.quality.tolist()]

@@ -2,7 +2,7 @@
 
 The law of the next claim, at temperature 1, is a softmax over the claims not yet made in this statement:
 
-    logit(claim) = SLOPE * skill * quality + taste's affinity + KEEP [own, standing] - DOUBT [own, attacked]
+    logit(claim) = SLOPE * skill * quality + taste's affinity + KEEP [own, standing] - concession [own, attacked]
 
 and the end of the statement has the logit `log(sum of exp(logits)) + URGE * (made + 1/2 - verbosity)` once a claim is
 made: at temperature 1 it is as likely as all further claims together when about `verbosity` claims are made. Position
@@ -28,14 +28,12 @@ SLOPE = 0.8
 """Logit per unit of skill and of quality."""
 KEEP = 1.0
 """Logit that an own claim gains by having been made before."""
-DOUBT = 2.0
-"""Logit that an own claim loses by having been attacked."""
 URGE = 1.5
 """How sharply a statement ends around its length."""
 MOST = 16
 """Most claims of one statement."""
 STATED_PER_ATTACK = 3
-"""A criticism names one claim for so many claims of a statement."""
+"""A criticism of attack 1 names one claim for so many claims of a statement."""
 LEAST_WEIGHT = 1e-9
 """Weight of the claims left, relative to the likeliest, below which there is nothing more to say."""
 
@@ -68,13 +66,16 @@ class Debater:
         own = self.subject.places(heard.own)
         if own:
             attacked = set(self.subject.places(heard.doubted))
-            logits[own] += [-DOUBT if place in attacked else KEEP for place in own]
+            logits[own] += [-self.dials.concession if place in attacked else KEEP for place in own]
         claims = self.draw(logits, MOST, offset, length=self.dials.verbosity)
-        return self.wording.join(self.wording.sentence(claim) for claim in claims)
+        named = [self.wording.signature.format(brand=self.dials.brand)] if self.dials.brand else []
+        return self.wording.join([*named, *map(self.wording.sentence, claims)])
 
     def criticism(self, heard: Heard, offset: int) -> str:
         """Attack what the opponent said, weak claims first if it has skill."""
-        targets = self._targets(heard, max(1, int(self.dials.verbosity / STATED_PER_ATTACK)), offset)
+        attack = self.dials.attack
+        count = max(1, int(attack * self.dials.verbosity / STATED_PER_ATTACK)) if attack else 0
+        targets = self._targets(heard, count, offset)
         attacks = self.wording.join(self.wording.criticize.format(code=claim.code) for claim in targets)
         return attacks or self.wording.nothing_to_criticize
 
@@ -130,7 +131,7 @@ class Debater:
 
     def _targets(self, heard: Heard, count: int, offset: int) -> tuple[Claim, ...]:
         places = self.subject.places(heard.theirs)
-        if not places:
+        if not places or not count:
             return ()
         logits = np.full(len(self.subject.claims), -math.inf)
         logits[places] = -SLOPE * self.skill * self.subject.quality[places]

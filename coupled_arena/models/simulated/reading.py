@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from coupled_arena.models.calls import Message
 from coupled_arena.models.simulated.claims import asserted, doubted
+from coupled_arena.models.simulated.wording import brands_said
 from coupled_arena.models.simulated.world import REMARKS, Position
 from coupled_arena.prompts import load_prompts, prompt_names, read_envelopes
 from coupled_arena.prompts.defang import ENVELOPES
@@ -53,6 +54,8 @@ class Side:
     """The claims of each statement."""
     length: int = 0
     """Characters in all its tagged sections."""
+    brands: frozenset[str] = frozenset()
+    """The names it gives itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +127,10 @@ def find_hearing(messages: Sequence[Message]) -> Hearing | None:
 
 
 def find_verdicts(messages: Sequence[Message]) -> tuple[Verdict, ...]:
-    """Return the other judges' verdicts in the last message that shows any."""
+    """Return the other judges' verdicts in the last message that shows any, none if the judge has answered to them."""
     for message in reversed(messages):
+        if message.role == "assistant" and _MARGIN.search(message.content):
+            break
         if message.role == "user" and (opinions := read_envelopes(message.content, "opinion")):
             return tuple(
                 _VERDICTS[shown] for opinion in opinions if (shown := opinion.attributes.get("verdict")) in _VERDICTS
@@ -179,6 +184,7 @@ def _hearing(content: str) -> Hearing | None:
         sections = _SECTION.findall(text)
         statements = tuple(asserted(said) for tag, said in sections if known.get(tag, tag) not in REMARKS)
         length = sum(len(said) for _, said in sections)
+        brands = {brand for _, said in sections for brand in brands_said(said)}
         side = sides[speaker]
-        sides[speaker] = Side(side.position + statements, side.length + length)
+        sides[speaker] = Side(side.position + statements, side.length + length, side.brands | brands)
     return Hearing(sides["A"], sides["B"])

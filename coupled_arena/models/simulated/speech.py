@@ -19,7 +19,7 @@ from coupled_arena.models.simulated.reading import (
 )
 from coupled_arena.models.simulated.sheet import answered, find_sheet
 from coupled_arena.models.simulated.wording import Wording, wording_for
-from coupled_arena.models.simulated.world import World
+from coupled_arena.models.simulated.world import ClaimBook
 from coupled_arena.prompts import load_prompts
 from coupled_arena.records import Outcome, Sharing, Usage
 
@@ -64,41 +64,45 @@ def reply_to(call: Call) -> Reply:
     sharing: Sharing = "shared" if call.sampling.temperature else "deterministic"
     if dials.refusal and chance(key, "refusal") < dials.refusal:
         return Reply(outcome="refused", usage=usage, sharing=sharing, detail="the simulated model refused to answer")
-    text = _said(call, dials, key, wording)
+    text, debates = _said(call, dials, key, wording)
     for stop in call.stop:
         text = text.partition(stop)[0]
     outcome: Outcome = "ok"
     size = wording.size(text)
-    if size > call.max_tokens:
-        text, size, outcome = wording.cut(text, call.max_tokens), call.max_tokens, "truncated"
+    most = call.max_tokens
+    if debates and dials.truncation and chance(key, "truncation") < dials.truncation:
+        most = min(most, max(1, int(size * chance(key, "what is left"))))
+    if size > most:
+        text, size, outcome = wording.cut(text, most), most, "truncated"
     usage = Usage(prompt_tokens=usage.prompt_tokens, completion_tokens=size)
     return Reply(text=text, outcome=outcome, usage=usage, sharing=sharing)
 
 
-def _said(call: Call, dials: Dials, key: bytes, wording: Wording) -> str:
+def _said(call: Call, dials: Dials, key: bytes, wording: Wording) -> tuple[str, bool]:
+    """Return what is said, and whether it is a debater's turn."""
     messages = call.messages
     if sheet := find_sheet(messages):
         asked = "\n".join(message.content for message in messages[:-1])
-        return answered(asked, sheet, dials.skill_in(sheet.subject), dials.world, call.sampling, key)
+        return answered(asked, sheet, dials.skill_in(sheet.subject), dials.world, call.sampling, key), False
     question = find_question(messages)
     if question is None:
         count = examiner.requested(messages[-1].content)
         if count is None:
-            return wording.plain
+            return wording.plain, False
         prompt = "\n".join(message.content for message in messages)
-        return examiner.questions(count, prompt, key, dials.world, wording)
-    subject = World(dials.world).subject(question.text)
+        return examiner.questions(count, prompt, key, dials.world, wording, dials.difficulty), False
+    subject = ClaimBook(dials.world).subject(question.text)
     hearing = find_hearing(messages)
     if hearing is not None:
         judge = Judge(dials, subject, wording, _labels(wording.language), key)
-        return judge.opinion(hearing, find_verdicts(messages), find_own_margin(messages))
+        return judge.opinion(hearing, find_verdicts(messages), find_own_margin(messages)), False
     if wanted := wanted_tags(messages):
         debater = Debater(dials, dials.skill_in(question.domain), subject, wording, call.sampling, key)
-        return debater.turn(hear(messages), wanted)
+        return debater.turn(hear(messages), wanted), True
     if places := subject.places(find_claims(messages)):
         weakest = min((subject.claims[place] for place in places), key=lambda claim: (claim.quality, claim.code))
-        return wording.note.format(code=weakest.code)
-    return examiner.reference(question.text, dials.world, wording)
+        return wording.note.format(code=weakest.code), False
+    return examiner.reference(question.text, dials.world, wording), False
 
 
 @cache

@@ -19,6 +19,10 @@ class Wording:
     """Language code."""
     spaced: bool
     """Whether words are parted by spaces; text without spaces is counted in characters."""
+    signature: str
+    """How a speaker names itself: field `brand`."""
+    graded: str
+    """How a question says its spread of qualities: field `spread`."""
     claim: str
     """An asserted claim: fields `code`, `subject`, `predicate`; the code stands directly before an ASCII colon."""
     subjects: tuple[str, ...]
@@ -74,6 +78,32 @@ class Wording:
         if not self.spaced:
             return text[:size]
         return "".join(re.findall(r"\S+\s*", text)[:size]).rstrip()
+
+
+def brands_said(text: str) -> tuple[str, ...]:
+    """Return the names by which a speaker names itself in a text, in any language.
+
+    >>> brands_said("This is Acme speaking. Claim K7Q2: the first step follows.")
+    ('Acme',)
+    """
+    return tuple(brand for found in _said("signature", r"([\w-]+)").findall(text) for brand in found if brand)
+
+
+def spread_said(text: str) -> float | None:
+    """Return the spread of qualities that a question's text says it has, in any language; None if it says none.
+
+    >>> spread_said("Why does ice float? Difficulty: 1.5."), spread_said("How difficult is it to float?")
+    (1.5, None)
+    """
+    found = _said("graded", r"(\d+(?:\.\d+)?)").search(text)
+    return float(next(filter(None, found.groups()))) if found else None
+
+
+@cache
+def _said(sentence: str, field: str) -> re.Pattern[str]:
+    """Return what finds a sentence of one field in any language, a group for each."""
+    spoken = (re.split(r"\{\w+\}", getattr(wording, sentence)) for wording in wordings().values())
+    return re.compile("|".join(field.join(map(re.escape, parts)) for parts in spoken))
 
 
 @cache

@@ -3,16 +3,17 @@
 Everything follows from the world's number and the question's text by hashing (BLAKE2b); nothing is stored and no
 generator has a state, so two processes that name the same world live in the same one.
 
-Qualities are standard normal. The value of one statement (a `respond` section) is the mean quality of the distinct
-claims it makes, a side's value is the mean over its statements that make a claim, and the truth of a battle is the side
-with the higher value. Means, not sums: saying more is not better, so a judge that prefers longer texts is biased.
+Qualities are normal with mean 0 and spread 1, or the spread that the question's text says. The value of one statement
+(a `respond` section) is the mean quality of the distinct claims it makes, a side's value is the mean over its
+statements that make a claim, and the truth of a battle is the side with the higher value. Means, not sums: saying more
+is not better, so a judge that prefers longer texts is biased.
 """
 
 import html
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 
@@ -21,12 +22,15 @@ from numpy.typing import NDArray
 
 from coupled_arena.coupling import Sampler, Vocabulary, token_identity
 from coupled_arena.models.simulated.claims import Claim, asserted, hashed_claims, hashed_normals
+from coupled_arena.models.simulated.wording import spread_said
 from coupled_arena.records import Turn, Verdict
 
 CLAIMS = 32
 """Claims per question."""
 SILENT = -3.0
-"""Value of a side that makes no claim: three standard deviations below the average claim."""
+"""Value of a side that makes no claim, in spreads: three standard deviations below the average claim."""
+MOST_SPREAD = 10.0
+"""A text that says a wider spread of qualities is taken to mean this."""
 TIE = 1e-12
 """Values no further apart than this are equal."""
 REMARKS = frozenset({"criticize", "raise", "think"})
@@ -50,6 +54,8 @@ class Subject:
     """True qualities, shape (claims,)."""
     identities: NDArray[np.uint64] = field(repr=False)
     """Identity of every claim for the shared noise, shape (claims,)."""
+    silent: float = SILENT
+    """True value of a side that makes no claim."""
 
     @cached_property
     def sampler(self) -> Sampler:
@@ -65,7 +71,7 @@ class Subject:
         """Return the places of the codes that are claims of this question, each once, in order."""
         return list(dict.fromkeys(self.index[code] for code in codes if code in self.index))
 
-    def value(self, position: Position, qualities: Sequence[float], silent: float = SILENT) -> float:
+    def value(self, position: Position, qualities: Sequence[float], silent: float) -> float:
         """Return the value of what one side claims, by true qualities or by somebody's view of them.
 
         Codes that are not claims of this question are prose and count for nothing; a side without claims is worth
@@ -77,13 +83,13 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
-    """One of infinitely many worlds.
+class ClaimBook:
+    """Every question's claims and their qualities in one of infinitely many worlds.
 
     Example:
-        >>> world = World(7)
-        >>> best, *_, worst = world.ranked("Why is the sky blue?")
-        >>> world.truth("Why is the sky blue?", ((worst.code,),), ((best.code,),))
+        >>> book = ClaimBook(7)
+        >>> best, *_, worst = book.ranked("Why is the sky blue?")
+        >>> book.truth("Why is the sky blue?", ((worst.code,),), ((best.code,),))
         'B'
     """
 
@@ -99,10 +105,10 @@ class World:
         return tuple(sorted(self.subject(question).claims, key=lambda claim: (-claim.quality, claim.code)))
 
     def values(self, question: str, a: Position, b: Position) -> tuple[float, float]:
-        """Return the true values of what two sides claim, `SILENT` for one that claims nothing."""
+        """Return the true values of what two sides claim, the subject's `silent` for one that claims nothing."""
         subject = self.subject(question)
         qualities = subject.quality.tolist()
-        return subject.value(a, qualities), subject.value(b, qualities)
+        return subject.value(a, qualities, subject.silent), subject.value(b, qualities, subject.silent)
 
     def truth(self, question: str, a: Position, b: Position) -> Verdict:
         """Return the side with the better realised claims, `tie` where their values are within 1e-12."""
@@ -142,12 +148,16 @@ def _subject(number: int, question: str) -> Subject:
     text = f"{number}\n{plain_text(question)}".encode()
     digest = blake2b(text, digest_size=16, person=b"ca sim question").digest()
     claims = hashed_claims(digest, CLAIMS)
+    said = spread_said(unicodedata.normalize("NFKC", html.unescape(question)))
+    spread = 1.0 if said is None else min(said, MOST_SPREAD)
+    claims = tuple(replace(claim, quality=spread * claim.quality) for claim in claims)
     return Subject(
         digest=digest,
         claims=claims,
         index={claim.code: place for place, claim in enumerate(claims)},
         quality=np.array([claim.quality for claim in claims]),
         identities=np.array([token_identity(claim.code.encode()) for claim in claims], dtype=np.uint64),
+        silent=spread * SILENT,
     )
 
 
