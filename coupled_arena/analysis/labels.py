@@ -33,7 +33,7 @@ def coded(
         >>> coded("kappa", [["A", "B"], ["B", None]], None)[1].tolist()
         [[0, 1], [1, -1]]
     """
-    columns = [[label if _present(label) else None for label in rater] for rater in raters]
+    columns = [[label if present(label) else None for label in rater] for rater in raters]
     for number, column in enumerate(columns, 1):
         if len(column) != len(columns[0]):
             raise wrong(where, f"rater {number}", f"has {len(column)} labels, rater 1 {len(columns[0])}")
@@ -49,7 +49,8 @@ def coded(
     return known, np.array(codes, dtype=np.intp).reshape(len(columns), -1)
 
 
-def _present(label: Hashable) -> bool:
+def present(label: object) -> bool:
+    """Return whether there is a label at all, rather than None, NaN or the missing value of a data frame."""
     # NaN is not equal to itself, and of the missing value of a data frame not even that is known.
     same: object = label == label
     return label is not None and isinstance(same, bool | np.bool_) and bool(same)

@@ -1,0 +1,49 @@
+"""How judges judge: estimates with question-clustered intervals from a table of opinions, pure numpy.
+
+Every function takes the table that `opinions_of` makes of columns and returns an `Estimate`, or one for every judge.
+"""
+
+from coupled_arena.analysis.judges.columns import LACKING, NEEDED, OPTIONAL, opinions_of
+from coupled_arena.analysis.judges.company import (
+    accuracy,
+    agreement_with_others,
+    discrimination,
+    kappa_with_others,
+    ties,
+)
+from coupled_arena.analysis.judges.discussion import conformity, moved, moved_to_others, moved_to_truth
+from coupled_arena.analysis.judges.estimate import Estimate
+from coupled_arena.analysis.judges.length import length_effect
+from coupled_arena.analysis.judges.orders import GapFlips, flip_rate, flips_by_gap, position_effect
+from coupled_arena.analysis.judges.panel import agreement, alpha, effective_judges, fleiss
+from coupled_arena.analysis.judges.preference import preference
+from coupled_arena.analysis.judges.table import Looks, Opinions
+
+__all__ = [
+    "LACKING",
+    "NEEDED",
+    "OPTIONAL",
+    "Estimate",
+    "GapFlips",
+    "Looks",
+    "Opinions",
+    "accuracy",
+    "agreement",
+    "agreement_with_others",
+    "alpha",
+    "conformity",
+    "discrimination",
+    "effective_judges",
+    "fleiss",
+    "flip_rate",
+    "flips_by_gap",
+    "kappa_with_others",
+    "length_effect",
+    "moved",
+    "moved_to_others",
+    "moved_to_truth",
+    "opinions_of",
+    "position_effect",
+    "preference",
+    "ties",
+]

@@ -1,0 +1,231 @@
+"""Columns by name, of a data frame or a file, made into the table of a study."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from coupled_arena.analysis.judges.estimate import Floats
+from coupled_arena.analysis.judges.table import SIDES, STATUSES, Opinions
+from coupled_arena.analysis.labels import Codes, present, wrong
+
+NEEDED = ("battle", "judge", "verdict")
+"""Columns without which there is nothing to study."""
+
+LACKING: Mapping[str, str] = {
+    "question": "every battle counts as a question of its own: intervals are too narrow if battles share questions",
+    "a": "no preferences, rating gaps, intransitive triples or ratings, and length effects without those of pairs",
+    "b": "as without `a`",
+    "stage": "every opinion counts as one formed alone: nothing on discussion",
+    "order": "every opinion counts as shown A first: position effects are leads of side A, and there are no flips",
+    "status": "opinions without a verdict count as unparsable; refusals and failures are not told apart",
+    "length_a": "no length effects",
+    "length_b": "as without `length_a`",
+    "family": "family preference is that for a judge's own name only",
+    "truth": "nothing on who was right",
+    "dice": "nothing on repeatability, unless judges state probabilities",
+    "named": "nothing on preference for a side whose text names the judge",
+}
+"""What a study cannot tell without a column."""
+
+OPTIONAL = (*LACKING, "run", "replicate", "carried", "family_a", "family_b", "probability_a", "probability_b",
+            "probability_tie")  # fmt: skip
+"""All other columns that a study reads."""
+
+_WHERE = "opinions"
+
+
+def opinions_of(columns: Any, *, where: str = _WHERE) -> Opinions:
+    """Return the table of opinions given as columns by name.
+
+    `verdict` and `truth` are `A`, `B`, `tie` or missing, in the frame of the battle; `order` is `AB` or `BA`; `named`
+    is the side whose text names the judge. Columns that are left out are listed in `Opinions.absent`; `LACKING` says
+    what a study cannot tell without them. Rows may come in any order. Battles are told apart by `battle`, and by `run`
+    where there is one.
+
+    Args:
+        columns: a data frame, or sequences of one length by name; at least `NEEDED`, more are `OPTIONAL`.
+        where: what problems name as their place.
+
+    Raises:
+        ConfigurationError: a column is missing or holds what it cannot, or two rows are one opinion.
+
+    Example:
+        >>> table = opinions_of({"battle": ["b1", "b1"], "judge": ["ada", "bob"], "verdict": ["A", "tie"]})
+        >>> table.judges, table.score.tolist(), "order" in table.absent
+        (('ada', 'bob'), [1.0, 0.5], True)
+    """
+    given = _Columns(columns, where)
+    for name in NEEDED:
+        if name not in given:
+            raise wrong(where, name, f"is missing; a study of judges needs {', '.join(NEEDED)}")
+    verdict = given.scores("verdict")
+    judge, judges = given.coded("judge")
+    battle = given.joined(("run", "battle"))
+    status = given.places("status", STATUSES) if "status" in given else np.where(np.isnan(verdict), 1, 0)
+    order = given.places("order", ("AB", "BA")) if "order" in given else np.zeros(len(judge), dtype=np.intp)
+    size = int(battle.max()) + 1 if len(battle) else 0
+    first = np.zeros(size, dtype=np.intp)
+    first[battle[::-1]] = np.arange(len(battle))[::-1]
+
+    def of_battle(name: str, values: Any) -> Any:
+        off = values[first][battle] != values
+        if values.dtype.kind == "f":
+            off &= ~(np.isnan(values) & np.isnan(values[first][battle]))
+        if off.any():
+            row = int(np.argmax(off))
+            given.refuse(row, name, f"is not what row {first[battle[row]] + 1} says of the same battle")
+        return values[first]
+
+    question = given.joined(("question",)) if "question" in given else battle
+    models, a, b = given.pair()
+    lengths = [given.numbers(name) for name in ("length_a", "length_b")]
+    table = Opinions(
+        judges=judges,
+        models=models,
+        battle=battle,
+        judge=judge,
+        score=verdict,
+        stage=given.whole("stage"),
+        turned=order == 1,
+        dice=given.joined(("dice",)),
+        status=status,
+        carried=given.flags("carried"),
+        named=np.where((named := given.scores("named")) == SIDES["tie"], np.nan, named),
+        chances=np.stack([given.numbers(f"probability_{side}") for side in ("a", "tie", "b")], axis=1),
+        question=of_battle("question", question),
+        draw=of_battle("replicate", given.joined(("replicate",))),
+        a=of_battle("a", a),
+        b=of_battle("b", b),
+        length=of_battle("length_a", np.log2(np.maximum(lengths[0], 1) / np.maximum(lengths[1], 1))),
+        truth=of_battle("truth", given.scores("truth")),
+        judge_family=given.families("family", judge, len(judges)),
+        model_family=given.model_families(a, b, len(models)),
+        absent=tuple(name for name in LACKING if name not in given),
+    )
+    _once(table, given)
+    return table
+
+
+def _once(table: Opinions, given: "_Columns") -> None:
+    key = np.stack([table.battle, table.judge, table.stage, table.turned, table.dice])
+    order = np.lexsort(key)
+    same = (key[:, order[1:]] == key[:, order[:-1]]).all(axis=0)
+    if same.any():
+        at = int(np.argmax(same))
+        row, other = sorted(order[at : at + 2].tolist(), reverse=True)
+        given.refuse(
+            row, "judge", f"has the opinion of row {other + 1} again: same battle, judge, stage, order and dice; "
+            "leave one out, or number new dice of one judge in a column `dice`"
+        )  # fmt: skip
+
+
+class _Columns:
+    """Columns by name, read as what they should hold; a column that is not there is all missing."""
+
+    def __init__(self, columns: Any, where: str) -> None:
+        self.columns = columns
+        self.where = where
+        self.rows = len(columns[NEEDED[0]]) if NEEDED[0] in columns else 0
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.columns
+
+    def refuse(self, row: int, name: str, message: str) -> NoReturn:
+        raise wrong(f"{self.where}: row {row + 1}", name, message)
+
+    def values(self, name: str) -> Sequence[Any]:
+        """Return a column, None where a value is missing."""
+        if name not in self:
+            return [None] * self.rows
+        column = self.columns[name]
+        values = column.tolist() if hasattr(column, "tolist") else column
+        if len(values) != self.rows:
+            raise wrong(self.where, name, f"has {len(values)} rows, {NEEDED[0]} {self.rows}")
+        return [value if present(value) and value != "" else None for value in values]
+
+    def read(self, name: str, what: str, meaning: Callable[[Any], float], missing: float) -> Floats:
+        """Return a column as numbers; `meaning` raises `KeyError`, `TypeError` or `ValueError` for what is none."""
+        known: dict[Any, float] = {None: missing}
+        found = np.empty(self.rows)
+        for row, value in enumerate(self.values(name)):
+            try:
+                if value not in known:
+                    known[value] = meaning(value)
+                found[row] = known[value]
+            except (KeyError, TypeError, ValueError):
+                self.refuse(row, name, f"must be {what}, not {value!r}")
+        return found
+
+    def scores(self, name: str) -> Floats:
+        return self.read(name, "A, B, tie or missing", SIDES.__getitem__, np.nan)
+
+    def numbers(self, name: str) -> Floats:
+        return self.read(name, "a number", _finite, np.nan)
+
+    def whole(self, name: str) -> Codes:
+        found = self.read(name, "a whole number of at least 0", _finite, 0.0)
+        if (off := (found < 0) | (found != np.floor(found))).any():
+            self.refuse(int(np.argmax(off)), name, "must be a whole number of at least 0")
+        return found.astype(np.intp)
+
+    def flags(self, name: str) -> Any:
+        known = {True: 1.0, False: 0.0, "True": 1.0, "true": 1.0, "False": 0.0, "false": 0.0}
+        return self.read(name, "true or false", known.__getitem__, 0.0) == 1
+
+    def places(self, name: str, labels: Sequence[str]) -> Codes:
+        found = self.read(name, ", ".join(labels), {label: float(at) for at, label in enumerate(labels)}.__getitem__, 0)
+        return found.astype(np.intp)
+
+    def coded(self, name: str) -> tuple[Codes, tuple[str, ...]]:
+        """Return codes of a column of names that may not be missing, and the names in alphabetical order."""
+        values = [None if value is None else str(value) for value in self.values(name)]
+        names = tuple(sorted({value for value in values if value is not None}))
+        place: dict[str | None, int] = {value: at for at, value in enumerate(names)}
+        if None in values:
+            self.refuse(values.index(None), name, "is missing")
+        return np.array([place[value] for value in values], dtype=np.intp), names
+
+    def joined(self, names: Sequence[str]) -> Codes:
+        """Return a code for every combination of values, in the order of first mention."""
+        known: dict[Any, int] = {}
+        rows = zip(*(map(_text, self.values(name)) for name in names), strict=True)
+        return np.array([known.setdefault(row, len(known)) for row in rows], dtype=np.intp)
+
+    def pair(self) -> tuple[tuple[str, ...], Codes, Codes]:
+        """Return the models and their codes on either side; without columns there are two unknown ones."""
+        if "a" not in self or "b" not in self:
+            return ("A", "B"), np.zeros(self.rows, dtype=np.intp), np.ones(self.rows, dtype=np.intp)
+        (a, first), (b, second) = self.coded("a"), self.coded("b")
+        models = tuple(sorted({*first, *second}))
+        place = {model: at for at, model in enumerate(models)}
+        a, b = (
+            np.array([place[model] for model in names], dtype=np.intp)[codes] if names else codes
+            for codes, names in ((a, first), (b, second))
+        )
+        if (same := a == b).any():
+            self.refuse(int(np.argmax(same)), "b", "is the model of side A; leave the row out")
+        return models, a, b
+
+    def families(self, name: str, codes: Codes, size: int) -> tuple[str, ...]:
+        """Return the family of every code, the first one that is said of it."""
+        found = [""] * size
+        for code, value in zip(codes.tolist(), self.values(name), strict=True):
+            if value is not None:
+                found[code] = found[code] or str(value)
+        return tuple(found)
+
+    def model_families(self, a: Codes, b: Codes, size: int) -> tuple[str, ...]:
+        sides = (self.families(name, codes, size) for name, codes in (("family_a", a), ("family_b", b)))
+        return tuple(first or second for first, second in zip(*sides, strict=True))
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _finite(value: Any) -> float:
+    number = float(value)
+    if not np.isfinite(number):
+        raise ValueError(value)
+    return number
