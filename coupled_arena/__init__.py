@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     )
     from coupled_arena.studies.compare import acompare, compare
     from coupled_arena.studies.comparison import Comparison
+    from coupled_arena.studies.experiments import JudgeStudy, JudgeStudyResult
     from coupled_arena.studies.rejudged import Rejudged
     from coupled_arena.studies.rejudging import arejudge, rejudge
     from coupled_arena.tournaments.definition import Tournament
@@ -113,6 +114,7 @@ _HOMES = {
     ),
     "studies.compare": ("acompare", "compare"),
     "studies.comparison": ("Comparison",),
+    "studies.experiments": ("JudgeStudy", "JudgeStudyResult"),
     "studies.rejudged": ("Rejudged",),
     "studies.rejudging": ("arejudge", "rejudge"),
     "tournaments.definition": ("Tournament",),
@@ -148,6 +150,8 @@ __all__ = [
     "Insertion",
     "Item",
     "Judge",
+    "JudgeStudy",
+    "JudgeStudyResult",
     "Model",
     "ModelError",
     "Opinion",

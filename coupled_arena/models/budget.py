@@ -40,3 +40,13 @@ class Budget(Record):
         if self.minutes is not None and minutes >= self.minutes:
             return f"minutes = {self.minutes:g}: {minutes:.1f} passed"
         return ""
+
+    def less(self, spent: Spent, *, minutes: float) -> "Budget":
+        """Return what is left of it, nothing below 0.
+
+        >>> Budget(usd=5, calls=10).less(Spent(usd=2, calls=12), minutes=0)
+        Budget(usd=3.0, tokens=None, calls=0, minutes=None)
+        """
+        gone: dict[str, float] = {**spent._asdict(), "minutes": minutes}
+        left = {key: max(0, bound - gone[key]) for key, bound in self if bound is not None}
+        return Budget(**left)

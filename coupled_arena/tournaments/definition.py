@@ -4,7 +4,7 @@ import asyncio
 import difflib
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -305,14 +305,21 @@ class Tournament(Record):
         return hashlib.blake2b(canonical.encode(), digest_size=16).hexdigest()
 
 
-def problems_of(error: ValidationError, where: str) -> list[Problem]:
-    """Turn pydantic's findings into ours: one line each, with the key as in TOML."""
+def problems_of(error: ValidationError, where: str, record: type[Record] | None = None) -> list[Problem]:
+    """Turn pydantic's findings into ours: one line each, with the key as in TOML.
+
+    Args:
+        error: what pydantic found.
+        where: what problems name as their place.
+        record: what was to be made; None is a tournament.
+    """
     problems: dict[str, Problem] = {}
     for found in error.errors(include_url=False, include_input=False, include_context=False):
         keys = [str(part) for part in found["loc"]]
         key = ".".join(keys) or "definition"
         if found["type"] == "extra_forbidden":
-            message = KEYS_ELSEWHERE.get(keys[-1]) or _unknown(keys)
+            unknown = _unknown(keys) if record is None else _close(keys[-1], record.model_fields)
+            message = KEYS_ELSEWHERE.get(keys[-1]) or unknown
         else:
             message = WRITE.get(found["type"]) or found["msg"].removeprefix("Value error, ")
         problems.setdefault(key, Problem(where, key, message))
@@ -349,7 +356,11 @@ def _unknown(keys: list[str]) -> str:
         known = [key for fields in of.values() for key in fields]
         if kinds := sorted(kind for kind, fields in of.items() if keys[-1] in fields):
             return f"unknown key of this schedule; it is one of {', '.join(kinds)}"
-    close = difflib.get_close_matches(keys[-1], known, n=1)
+    return _close(keys[-1], known)
+
+
+def _close(key: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(key, list(known), n=1)
     return f"unknown key; did you mean {close[0]!r}?" if close else "unknown key; docs/parameters.md lists all keys"
 
 
