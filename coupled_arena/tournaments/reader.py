@@ -5,17 +5,20 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Table, and_, func, select
 
 from coupled_arena.models.calls import Spent
 from coupled_arena.prompts import leak
-from coupled_arena.records import Battle, Question
+from coupled_arena.records import VERDICTS, Battle, Question
 from coupled_arena.tournaments import schema
 from coupled_arena.tournaments.asked import turn_leak
 from coupled_arena.tournaments.columns import FRAMES, ColumnKind, FrameName
 from coupled_arena.tournaments.database import decoded
+from coupled_arena.tournaments.judged_facts import JudgedFacts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,7 +157,11 @@ class RunReader:
         battles = schema.battles
         joined = table.join(battles, and_(table.c.run == battles.c.run, table.c.battle == battles.c.id))
         rows = self._connection.execute(
-            select(table, battles.c.question, battles.c.domain, battles.c.a, battles.c.b, battles.c.round.label("_"))
+            select(
+                table,
+                *(battles.c[name] for name in ("question", "domain", "replicate", "arm", "a", "b")),
+                battles.c.round.label("_"),
+            )
             .select_from(joined)
             .where(table.c.run == self.id)
         ).mappings()
@@ -212,10 +219,24 @@ def _turns(run: RunReader) -> Iterable[dict[str, Any]]:
 
 
 def _opinions(run: RunReader) -> Iterable[dict[str, Any]]:
-    for row in run._of_battles(schema.opinions):
-        probabilities = json.loads(row["probabilities"])
-        named = {f"probability_{verdict.lower()}": probabilities.get(verdict) for verdict in ("A", "B", "tie")}
-        yield {**row, **named, "carried": bool(row["carried"])}
+    known = JudgedFacts.of(run.definition, run._json_of("manifest"), run.load_questions())
+    turns = defaultdict(list)
+    for row in run._all(schema.turns):
+        turns[row.battle].append(schema.turn_of(row))
+    for battle, opinions in groupby(run._of_battles(schema.opinions), key=itemgetter("battle")):
+        rows = list(opinions)
+        facts = known.battle(rows[0]["question"], rows[0]["a"], rows[0]["b"], turns[battle])
+        for row in rows:
+            probabilities = json.loads(row["probabilities"])
+            yield {
+                **row,
+                **facts.columns,
+                **{f"probability_{verdict.lower()}": probabilities.get(verdict) for verdict in VERDICTS},
+                "round": row["_"],
+                "family": known.families.get(row["judge"]),
+                "named": known.named(row["judge"], facts),
+                "carried": bool(row["carried"]),
+            }
 
 
 def _decisions(run: RunReader) -> Iterable[dict[str, Any]]:
