@@ -1,7 +1,7 @@
 """What whoever judges a battle is shown of it, a person or a model, and the digest that names it."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from coupled_arena.protocols.committee import Case
 from coupled_arena.records import Battle, Question
@@ -33,15 +33,19 @@ def digest_of(case: Case, hidden: tuple[str, ...]) -> str:
     return hashlib.blake2b(schema.as_json([case.question.text, rounds]).encode(), digest_size=16).hexdigest()
 
 
-def shown_in(run: RunReader) -> Iterator[tuple[str, Battle]]:
-    """Yield every judged battle of a run with the digest of what was shown, a few in memory at a time.
+def shown_in(run: RunReader, ids: Sequence[str] | None = None) -> Iterator[tuple[str, Battle]]:
+    """Yield the judged battles of a run, each with the digest of what was shown, a few in memory at a time.
+
+    Args:
+        run: the run.
+        ids: which of its battles; None is all.
 
     Raises:
         RunNotFound: the run is no tournament but a bench.
     """
     tournament = definition_of(run)
     questions = {question.id: question for question in run.load_questions()}
-    ids = run.battle_ids()
+    ids = run.battle_ids() if ids is None else ids
     for start in range(0, len(ids), AT_ONCE):
         for battle in run.load_battles(ids[start : start + AT_ONCE]):
             if battle.opinions and battle.question in questions:

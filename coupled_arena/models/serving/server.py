@@ -1,55 +1,32 @@
-"""A server from listening to its end."""
+"""The server of models: which of them, and at which addresses."""
 
-import asyncio
-import errno
-import signal
-import socket
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from coupled_arena.errors import UNSHOWN, ConfigurationError, Problem
 from coupled_arena.models.calls import Backend
 from coupled_arena.models.model import Kind, Model
 from coupled_arena.models.serving.completions import Completions
-from coupled_arena.models.serving.connection import connections
-from coupled_arena.models.serving.guard import OPEN, Guard, is_loopback
+from coupled_arena.models.serving.guard import OPEN, Guard
 from coupled_arena.models.serving.hall import Hall, Served
+from coupled_arena.models.serving.listening import HOST, Listener
 from coupled_arena.models.serving.refusals import Refusal, answered
 from coupled_arena.models.serving.settings import ServerSettings
 
-HOST, PORT = "127.0.0.1", 8000
-"""Where a server listens unless it is told otherwise."""
-
-BACKLOG = 2048
-"""Connections that may wait to be accepted."""
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-"""What ends a server politely; a second one ends it at once."""
+PORT = 8000
+"""Port of a server unless it is told otherwise."""
 
 
-class _Uvicorn(uvicorn.Server):
-    """Uvicorn without signal handlers: who runs the loop decides what a signal means."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-class Server:
+class Server(Listener):
     """An OpenAI-compatible server, which listens from its making and answers while `run` runs.
 
-    As a context manager it runs on a thread of its own, and stops with the block.
+    As a context manager it runs on a thread of its own, and stops with the block. Clients want `/v1` after its `url`.
 
     Args:
         models: what is served: `local/...` and `sim/...`.
@@ -80,78 +57,25 @@ class Server:
         backends: Mapping[Kind, Backend] | None = None,
         settings: ServerSettings | None = None,
     ) -> None:
-        if problems := list(_guarded(host, token)):
-            raise ConfigurationError(problems)
         settings = settings or ServerSettings()
         self._hall = Hall(models, backends)
         self.served = self._hall.served
         """The models by id."""
         self._completions = Completions(self.served, settings)
         self._began = int(time.time())
-        self._listener = _listen(host, port)
-        self.port: int = self._listener.getsockname()[1]
-        """The port listened at."""
-        shown = f"[{host}]" if ":" in host else host
-        self.url = f"http://{shown}:{self.port}"
-        """The address without a path; clients want `/v1` after it."""
-        config = uvicorn.Config(
-            Guard(self._routes(), token),
-            http=connections(settings.read_seconds),
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            log_level="error",
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            timeout_graceful_shutdown=settings.grace_seconds,
-        )
-        self._uvicorn = _Uvicorn(config)
-        self._thread: threading.Thread | None = None
+        super().__init__("serve", host=host, port=port, token=token, settings=settings)
 
     @property
     def in_work(self) -> int:
         """Requests for completions that are being answered."""
         return self._completions.in_work
 
-    async def run(self) -> None:
-        """Answer requests until `stop`; replies in work then have the time of grace to end."""
-        try:
-            await self._uvicorn.serve(sockets=[self._listener])
-        finally:
-            await self._hall.aclose()
+    async def aclose(self) -> None:
+        """Abandon what is in work and unload every model."""
+        await self._hall.aclose()
 
-    async def run_until_signal(self) -> None:
-        """Answer requests until `SIGINT` or `SIGTERM`; to be called in the main thread."""
-        loop = asyncio.get_running_loop()
-        for number in SIGNALS:
-            loop.add_signal_handler(number, self.stop)
-        try:
-            await self.run()
-        finally:
-            for number in SIGNALS:
-                loop.remove_signal_handler(number)
-
-    def stop(self) -> None:
-        """Have the server end; asked twice, it waits for no reply."""
-        self._uvicorn.force_exit = self._uvicorn.should_exit
-        self._uvicorn.should_exit = True
-
-    def __enter__(self) -> Self:
-        # A server that nobody stops does not keep the program from ending.
-        self._thread = threading.Thread(target=lambda: asyncio.run(self.run()), name="serve", daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if not self._uvicorn.should_exit:
-            self.stop()
-        if self._thread is not None:
-            self._thread.join()
-
-    def _routes(self) -> Starlette:
+    def application(self, token: str) -> Guard:
+        """Return what answers clients that show the token."""
         routes = [
             Route("/v1/chat/completions", self._completions, methods=["POST"]),
             Route("/v1/models", self._list, methods=["GET"]),
@@ -160,7 +84,7 @@ class Server:
         ]
         app = Starlette(routes=routes, exception_handlers={HTTPException: _unknown, Exception: _broken})
         app.router.redirect_slashes = False
-        return app
+        return Guard(app, token)
 
     async def _list(self, request: Request) -> Response:
         return answered({"object": "list", "data": [self._shown(served) for served in self.served.values()]})
@@ -191,28 +115,3 @@ async def _unknown(request: Request, error: Exception) -> Response:
 async def _broken(request: Request, error: Exception) -> Response:
     words = "the server failed; what happened is in its output on standard error"
     return Refusal(500, words, "internal_error").response
-
-
-def _guarded(host: str, token: str) -> Iterator[Problem]:
-    """Addresses that need a token, and tokens that no client could show."""
-    if not host:
-        yield Problem("serve", "host", "is empty: give an address, 0.0.0.0 for all of this machine's")
-    elif not token and not is_loopback(host):
-        yield Problem("serve", "token", f"must be given: {host} can be reached by others than this machine")
-    if UNSHOWN.search(token) or token != token.strip():
-        yield Problem("serve", "token", "must be a text without line breaks, control characters and spaces around it")
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
-    except (OSError, OverflowError, UnicodeError) as error:
-        number = error.errno if isinstance(error, OSError) else None
-        # A name that cannot be looked up has a number of its own, below 0.
-        if isinstance(error, UnicodeError) or (number is not None and (number < 0 or number == errno.EADDRNOTAVAIL)):
-            words = f"{host} is no address of this machine ({error}): give one that is"
-            raise ConfigurationError([Problem("serve", "host", words)]) from None
-        why = "is taken by another program" if number == errno.EADDRINUSE else f"cannot be listened at ({error})"
-        words = f"{host}:{port} {why}: choose another one, or 0 for any that is free"
-        raise ConfigurationError([Problem("serve", "port", words)]) from None
