@@ -31,7 +31,7 @@ def drawn(
     wordy: float = 0.7,
     strength: Floats = STRENGTH,
 ) -> Opinions:
-    """Draw opinions: `pairs` battles on every question, every judge in both orders; j0 is of family x, j1 of y, j2 of z.
+    """Draw opinions: so many pairs meet on every question, every judge in both orders; judges are of family x, y, z, w.
 
     Effects are log odds, `length` per doubling; `spread` is how far battles differ beyond the models, `wordy` by how
     many doublings m0 and m1 write more than the others.

@@ -11,7 +11,10 @@ FEWEST = 3
 """Questions that must bear on an effect: one of two would be determined by either alone."""
 
 _VANISHING = 1e-9
-"""Information on a parameter, over what it would be apart from the others or between equals, that is none."""
+"""Information on a parameter, over what it would be apart from the others, that is none."""
+
+_SEPARATED = 1e-6
+"""Information where a fit ended, over that between equals, that is none: chances of one in a million for all votes."""
 
 _PART = 0.1
 """An effect takes part in a direction if it has so much of its largest entry."""
@@ -112,7 +115,7 @@ def separating(before: Floats, after: Floats, effects: Sequence[Effect], models:
     """
     root = np.linalg.inv(np.linalg.cholesky(before))
     values, directions = np.linalg.eigh(root @ after @ root.T)
-    if values[0] >= _VANISHING or not effects:
+    if values[0] >= _SEPARATED or not effects:
         return (), ""
     taking, _ = _taking_part((root.T @ directions[:, 0]) * np.sqrt(np.diag(before)), effects, models)
     found = _given_up(effects, taking, strengths=False)

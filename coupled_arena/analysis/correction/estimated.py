@@ -72,7 +72,9 @@ class Estimated:
         fitted = fit(likelihood, self.fit.point)
         covariance, alone = _spread(likelihood, fitted, self.votes)
         lapses = slice(likelihood.size - len(judges), None)
-        errors = np.sqrt(np.diag(covariance)[lapses])
+        # A lapse that is held at none has no spread, but information that says how well others would be seen.
+        known = np.diag(np.linalg.pinv(likelihood.at(fitted.point).expected))
+        errors = np.sqrt(np.maximum(np.diag(covariance), known)[lapses])
         if not fitted.converged or (fitted.point[lapses] >= MOST_LAPSE).any():
             why = "no finite strengths fit best once judges may lapse"
         elif not (errors <= MOST_ERROR).all():
