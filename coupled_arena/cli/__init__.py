@@ -13,6 +13,7 @@ import typer
 import coupled_arena
 from coupled_arena.cli import local_models
 from coupled_arena.cli.adding import add
+from coupled_arena.cli.annotating import annotate
 from coupled_arena.cli.benching import bench
 from coupled_arena.cli.comparing import compare
 from coupled_arena.cli.playing import demo, run
@@ -31,7 +32,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (run, compare, demo, bench, add, rejudge, leaderboard, runs, check, export, rate, serve):
+for command in (run, compare, demo, bench, add, rejudge, leaderboard, runs, check, export, rate, annotate, serve):
     app.command()(command)
 app.add_typer(local_models.app, name="models")
 

@@ -1,17 +1,16 @@
 """The command that serves models: serve."""
 
 import json
-import os
 import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from coupled_arena.cli.flags import in_flags
+from coupled_arena.cli.listening import FLAGS, LOOPBACK, HostOption, PortOption, TokenOption, token_in
 from coupled_arena.cli.naming import model_of
 from coupled_arena.cli.options import JsonOption
 from coupled_arena.cli.terminal import complain, out_json
-from coupled_arena.errors import ConfigurationError, Problem
 
 if TYPE_CHECKING:
     from coupled_arena.models.calls import Backend
@@ -19,21 +18,13 @@ if TYPE_CHECKING:
     from coupled_arena.models.serving.server import Server
 
 
-FLAGS = {"host": "--host", "port": "--port", "token": "--token-env"}
-"""What the parameters of a server are called here."""
-
-
 def serve(
     models: Annotated[
         list[str], typer.Argument(metavar="MODEL...", help="local/NAME, sim/NAME, or ID=MODEL for an id of your own.")
     ],
-    host: Annotated[str, typer.Option("--host", help="Address to listen at; any but loopback needs a token.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes one that is free.")] = 8000,
-    token_env: Annotated[
-        str | None, typer.Option("--token-env", metavar="NAME", help="Variable that holds the token clients must show.")
-    ] = None,
+    host: HostOption = LOOPBACK,
+    port: PortOption = 8000,
+    token_env: TokenOption = None,
     threads: Annotated[
         int | None, typer.Option("--threads", min=1, help="Threads of the engine; left out, they are timed.")
     ] = None,
@@ -45,7 +36,7 @@ def serve(
 
     from coupled_arena.models.serving.server import Server
 
-    token = "" if token_env is None else _token(token_env)
+    token = token_in(token_env, "serve")
     served = [model_of(text, "serve") for text in models]
     with in_flags(FLAGS):
         server = Server(served, host=host, port=port, token=token, backends=_backends(threads))
@@ -57,13 +48,6 @@ def serve(
     complain(_curl(server, token_env))
     sys.stderr.flush()
     asyncio.run(server.run_until_signal())
-
-
-def _token(variable: str) -> str:
-    token = os.environ.get(variable, "").strip()
-    if not token:
-        raise ConfigurationError([Problem("serve", "--token-env", f"the variable {variable} is empty or not set")])
-    return token
 
 
 def _backends(threads: int | None) -> "dict[Kind, Backend]":

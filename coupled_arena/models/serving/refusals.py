@@ -11,8 +11,8 @@ from coupled_arena.errors import ArenaError, ConfigurationError, ModelUnavailabl
 from coupled_arena.models.calls import Reply
 
 
-def encoded(value: Mapping[str, Any]) -> bytes:
-    r"""Return a JSON object as UTF-8; half characters become the escapes that JSON has for them.
+def encoded(value: Mapping[str, Any] | list[Any]) -> bytes:
+    r"""Return a JSON object or list as UTF-8; half characters become the escapes that JSON has for them.
 
     >>> encoded({"a": "é\ud800"}).decode()
     '{"a":"é\\ud800"}'
