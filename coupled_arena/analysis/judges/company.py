@@ -7,6 +7,9 @@ from coupled_arena.analysis.judges.slopes import slope, summed
 from coupled_arena.analysis.judges.table import Looks, Opinions, When
 from coupled_arena.analysis.labels import Codes
 
+VALUES = np.array([0.0, 0.5, 1.0])
+"""The scores of B, tie and A."""
+
 ALONE = "no other judge judged what it judged"
 
 _SURE = 1e-12
@@ -65,15 +68,18 @@ def others(table: Opinions, when: When) -> tuple[Floats, Floats]:
     valid = np.flatnonzero(~np.isnan(looks.scores(when)))
     counts[valid, (2 * looks.scores(when)[valid]).astype(np.intp)] -= 1
     number = counts.sum(axis=1)
-    mean = np.divide(counts @ [0.0, 0.5, 1.0], number, out=np.full(len(looks), np.nan), where=number > 0)
+    mean = np.divide(counts @ VALUES, number, out=np.full(len(looks), np.nan), where=number > 0)
     return mean, majority_of(counts)
 
 
 def counted(looks: Looks, score: Floats) -> Floats:
     """Return how often B, tie and A were said of every item, shape (items, 3)."""
-    valid = ~np.isnan(score)
-    said = (score[valid, None] == [0.0, 0.5, 1.0]).astype(np.float64)
-    return summed(said, looks.item[valid], int(looks.item.max(initial=-1)) + 1)
+    return counted_by(looks.item, score, int(looks.item.max(initial=-1)) + 1)
+
+
+def counted_by(at: Codes, score: Floats, size: int) -> Floats:
+    """Return how often B, tie and A were said of everything that is labelled, shape (size, 3)."""
+    return summed((score[:, None] == VALUES).astype(np.float64), at, size)
 
 
 def majority_of(counts: Floats) -> Floats:

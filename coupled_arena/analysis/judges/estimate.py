@@ -152,6 +152,29 @@ def mean_of(
         '1.00 [0.71, 1.00]'
     """
     sums, trials = by_question(groups, values, np.ones(len(values)))
+    return ratio_of(sums, level=level, trials=trials, none=none, bounds=bounds, basis=basis)
+
+
+def ratio_of(
+    sums: Floats,
+    *,
+    level: float,
+    trials: int,
+    none: str,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    basis: str = "",
+) -> Estimate:
+    """Return the mean of bounded values from their sum and their weight in every question, as `mean_of` does.
+
+    Args:
+        sums: sum and weight of every question, shape (questions, 2).
+        level: coverage of the interval, between 0 and 1.
+        trials: what the sums were taken over.
+        none: why there is no value where nothing has weight.
+        bounds: the least and the largest value there may be.
+        basis: what the result names as its basis.
+    """
+    sums = sums[sums[:, 1] > 0]
     found = jackknife(sums, _ratio, level=level, trials=trials, none=none, bounds=bounds, basis=basis)
     if found.value is None or found.se is None:
         return found

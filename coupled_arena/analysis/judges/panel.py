@@ -3,7 +3,7 @@
 import numpy as np
 
 from coupled_arena.analysis.judges.company import counted
-from coupled_arena.analysis.judges.estimate import Estimate, Floats, by_question, jackknife
+from coupled_arena.analysis.judges.estimate import Estimate, Floats, by_question, jackknife, ratio_of
 from coupled_arena.analysis.judges.slopes import summed
 from coupled_arena.analysis.judges.table import Flags, Opinions, When
 from coupled_arena.analysis.labels import Codes
@@ -20,9 +20,7 @@ def agreement(table: Opinions, *, when: When = "alone", level: float = 0.95) -> 
     labels = counts.sum(axis=1)
     alike = (counts * (counts - 1)).sum(axis=1)
     sums, _ = by_question(groups, alike, labels * (labels - 1))
-    return jackknife(
-        sums, _ratio, level=level, trials=int(labels @ (labels - 1)) // 2, none=NO_PAIRS, bounds=(0.0, 1.0)
-    )
+    return ratio_of(sums, level=level, trials=int(labels @ (labels - 1)) // 2, none=NO_PAIRS)
 
 
 def fleiss(table: Opinions, *, when: When = "alone", level: float = 0.95) -> Estimate:
@@ -135,11 +133,6 @@ def _of_pair(table: Opinions, score: Floats, known: Flags) -> Floats:
 def _less_mean(values: Floats, groups: Codes) -> Floats:
     mean = np.bincount(groups, values) / np.maximum(np.bincount(groups), 1)
     return values - mean[groups]
-
-
-def _ratio(sums: Floats) -> Floats:
-    ratio: Floats = sums[..., 0] / sums[..., 1]
-    return ratio
 
 
 def _beyond(observed: Floats, expected: Floats) -> Floats:

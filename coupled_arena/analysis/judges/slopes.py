@@ -1,5 +1,7 @@
 """Least squares with effects of cells absorbed, and what it comes to without each question in turn."""
 
+import math
+
 import numpy as np
 
 from coupled_arena.analysis.judges.estimate import Estimate, Floats, spread
@@ -61,7 +63,7 @@ def slope(
 
 def summed(values: Floats, at: Codes, size: int) -> Floats:
     """Return the sums of the rows of every code, shape (size, ...)."""
-    flat = values.reshape(len(values), -1)
+    flat = values.reshape(len(values), math.prod(values.shape[1:]))
     sums: Floats = np.stack([added(at, column, size) for column in flat.T], axis=1)
     return sums.reshape(size, *values.shape[1:])
 

@@ -89,6 +89,21 @@ class Opinions:
         """How many questions there are."""
         return len(np.unique(self.question))
 
+    @property
+    def stages(self) -> tuple[int, ...]:
+        """The stages at which there are opinions, ascending."""
+        return tuple(np.unique(self.stage).tolist())
+
+    def chosen(self, rows: Flags) -> "Opinions":
+        """Return a part of the opinions; battles, judges and models keep their codes."""
+        names = ("battle", "judge", "score", "stage", "turned", "dice", "status", "carried", "named", "chances")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
+
+    def at(self, stage: int) -> "Opinions":
+        """Return the opinions of one stage, as if they had been formed alone."""
+        found = self.chosen(self.stage == stage)
+        return replace(found, stage=np.zeros_like(found.stage))
+
     @cached_property
     def looks(self) -> "Looks":
         """The opinions, put together by judge, battle, order and dice."""
