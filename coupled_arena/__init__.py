@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from coupled_arena.protocols import PEER_BATTLE, SINGLE, Script, Step
     from coupled_arena.ratings import RatingInput, Ratings, rate
     from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn
+    from coupled_arena.reports import plot
     from coupled_arena.studies.added import Addition
     from coupled_arena.studies.addition import aadd, add
     from coupled_arena.studies.battle_files import read_battles
@@ -94,6 +95,7 @@ _HOMES = {
     "protocols": ("PEER_BATTLE", "SINGLE", "Script", "Step"),
     "ratings": ("RatingInput", "Ratings", "rate"),
     "records": ("Battle", "Decision", "Opinion", "Question", "Section", "Turn"),
+    "reports": ("plot",),
     "studies.added": ("Addition",),
     "studies.addition": ("aadd", "add"),
     "studies.battle_files": ("read_battles",),
@@ -193,6 +195,7 @@ __all__ = [
     "mmlu",
     "model_client",
     "own_task",
+    "plot",
     "rate",
     "read_battles",
     "rejudge",

@@ -189,7 +189,7 @@ class TestTheHouse:
 
 
 def heavy_modules_after(script: str) -> set[str]:
-    heavy = ("autogen_core", "gguf", "litellm", "openai", "pandas", "sqlalchemy", "xllamacpp")
+    heavy = ("autogen_core", "gguf", "litellm", "matplotlib", "openai", "pandas", "sqlalchemy", "xllamacpp")
     report = f"\nimport sys; print('loaded', *[name for name in {heavy!r} if name in sys.modules])"
     child = run(sys.executable, "-c", script + report)
     assert child.returncode == 0, child.stderr

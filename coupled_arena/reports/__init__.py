@@ -1,1 +1,5 @@
-"""What a run comes to, as text: leaderboards, progress, transcripts."""
+"""What a run comes to, to read and to look at: leaderboards, progress, transcripts, pages, plots."""
+
+from coupled_arena.reports import plot
+
+__all__ = ["plot"]
