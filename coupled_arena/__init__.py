@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from coupled_arena.ratings import RatingInput, Ratings, rate
     from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn
     from coupled_arena.reports import plot
+    from coupled_arena.reports.html.report import report
     from coupled_arena.studies.added import Addition
     from coupled_arena.studies.addition import aadd, add
     from coupled_arena.studies.battle_files import read_battles
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from coupled_arena.studies.experiments import JudgeStudy, JudgeStudyResult
     from coupled_arena.studies.rejudged import Rejudged
     from coupled_arena.studies.rejudging import arejudge, rejudge
+    from coupled_arena.studies.world import Truth, World
     from coupled_arena.tournaments.definition import Tournament
     from coupled_arena.tournaments.result import Result
     from coupled_arena.tournaments.roles import RoleSeat
@@ -96,6 +98,7 @@ _HOMES = {
     "ratings": ("RatingInput", "Ratings", "rate"),
     "records": ("Battle", "Decision", "Opinion", "Question", "Section", "Turn"),
     "reports": ("plot",),
+    "reports.html.report": ("report",),
     "studies.added": ("Addition",),
     "studies.addition": ("aadd", "add"),
     "studies.battle_files": ("read_battles",),
@@ -119,6 +122,7 @@ _HOMES = {
     "studies.experiments": ("JudgeStudy", "JudgeStudyResult"),
     "studies.rejudged": ("Rejudged",),
     "studies.rejudging": ("arejudge", "rejudge"),
+    "studies.world": ("Truth", "World"),
     "tournaments.definition": ("Tournament",),
     "tournaments.result": ("Result",),
     "tournaments.roles": ("RoleSeat",),
@@ -177,8 +181,10 @@ __all__ = [
     "Swiss",
     "Task",
     "Tournament",
+    "Truth",
     "Turn",
     "Voice",
+    "World",
     "aadd",
     "abench",
     "acompare",
@@ -199,6 +205,7 @@ __all__ = [
     "rate",
     "read_battles",
     "rejudge",
+    "report",
     "yes_or_no",
 ]
 

@@ -19,6 +19,7 @@ from coupled_arena.cli.comparing import compare
 from coupled_arena.cli.playing import demo, run
 from coupled_arena.cli.rating import rate
 from coupled_arena.cli.rejudging import rejudge
+from coupled_arena.cli.reporting import report
 from coupled_arena.cli.results import check, export, leaderboard, runs
 from coupled_arena.cli.serving import serve
 from coupled_arena.cli.status import FAILED, INTERRUPTED, WRONG_USE
@@ -32,7 +33,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (run, compare, demo, bench, add, rejudge, leaderboard, runs, check, export, rate, annotate, serve):
+for command in (run, compare, demo, bench, add, rejudge, leaderboard, runs, check, export, report, rate, annotate, serve):
     app.command()(command)
 app.add_typer(local_models.app, name="models")
 

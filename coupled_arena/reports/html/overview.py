@@ -1,10 +1,14 @@
 """Everything of a run but its battles, as a page draws it."""
 
+from typing import Any
+
 from coupled_arena.records import Battle
 from coupled_arena.reports.html.committee import committee
 from coupled_arena.reports.html.document import Asked, Dice, Overview, Place
 from coupled_arena.reports.html.field import cards, domains, meetings
+from coupled_arena.reports.html.reproduction import steps, toml_of
 from coupled_arena.tournaments.columns import FRAMES
+from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.documents import rounded
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.result import Result
@@ -20,8 +24,7 @@ def overview(result: Result) -> Overview:
         StoreError: the store cannot be read.
     """
     with result.source() as run:
-        history, manifest, finished = _history(run), {"run": run.id, **run.manifest}, run.status == "finished"
-        manifest["definition"] = run.definition
+        history, manifest, finished = _history(run), _manifest(run, result.tournament), run.status == "finished"
     ranked = [row.model for row in result.rows]
     judged = committee(result.tournament, result.leading)
     return Overview(
@@ -56,6 +59,13 @@ def _history(run: RunReader) -> tuple[Place, ...]:
         )
         for row in rows
     )
+
+
+def _manifest(run: RunReader, tournament: Tournament) -> dict[str, Any]:
+    definition = run.definition
+    toml = toml_of(tournament, definition)
+    again = {"toml": toml, "steps": list(steps(tournament, written=toml is not None))}
+    return {"run": run.id, **run.manifest, "definition": definition, **again}
 
 
 def _questions(result: Result) -> tuple[Asked, ...]:

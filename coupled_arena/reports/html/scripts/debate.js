@@ -66,7 +66,8 @@ function parting(turns) {
   while (same < texts[0].length && texts[0][same] === texts[1][same]) same += 1;
   const whole = texts[0] === texts[1];
   // A word that goes on differently is not shared.
-  if (!whole) while (same > 0 && !/\s/.test(texts[0][same - 1])) same -= 1;
+  const torn = texts.some((text) => /\S/.test(text[same] ?? " "));
+  if (torn) while (same > 0 && !/\s/.test(texts[0][same - 1])) same -= 1;
   const words = texts[0].slice(0, same).split(/\s+/).filter(Boolean).length;
   return { first, same, whole, words };
 }
@@ -99,7 +100,7 @@ function turnOf(turn, row, parts) {
 
 function sectionOf(section, shared) {
   const body = shared ? said(section.text.slice(shared.length)) : said(section.text);
-  if (shared) body.prepend(el("span", { class: "shared" }, visible(shared.slice(0, MOST_SHOWN))), section.text.length > shared.length ? el("span", { class: "parts", title: "here the two openings part" }, "⑂ ") : "");
+  if (shared) body.prepend(el("span", { class: "shared" }, visible(shared.slice(0, MOST_SHOWN))), section.text.length > shared.length ? el("span", { class: "parts", title: "here the two openings part" }, "part here") : "");
   return el("details", { class: "section", open: section.tag !== "think" }, el("summary", {}, name(section.tag), el("span", { class: "quiet" }, plural(section.text.split(/\s+/).filter(Boolean).length, "word"))), body);
 }
 

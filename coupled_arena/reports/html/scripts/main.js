@@ -26,7 +26,7 @@ async function show(run) {
   const view = asked.view === "battle" ? "battles" : asked.view;
   document.querySelectorAll("#views a").forEach((link) => (link.dataset.view === view ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current")));
   clear(byId("main"), drawn);
-  byId("main").className = asked.view || "results";
+  byId("main").dataset.view = asked.view;
   const title = asked.view === "battle" ? run.lines.get(asked.id) : null;
   document.title = [title ? `${title.a} – ${title.b}` : (VIEWS.find(([own]) => own === view) ?? VIEWS[0])[1], run.overview.title].map((words) => short(words, 80)).join(" · ");
   dispatchEvent(new Event("drawn"));

@@ -57,7 +57,7 @@ function judgesView({ overview }) {
   return [
     heading2("Judges", `Of the battles of the rated arm; ${committee.recuse}.`),
     sortable(columns, committee.judges, { caption: "Judges", start: { place: 0, down: false } }),
-    el("section", { "aria-labelledby": "agreement" }, el("h2", { id: "agreement" }, "Agreement beyond chance"), stages.length ? stages.map((stage) => agreement(committee, stage, stages.length)) : el("p", { class: "note" }, "There is one judge, so there is no agreement to speak of.")),
+    el("section", { "aria-labelledby": "agreement" }, el("h2", { id: "agreement" }, "Agreement beyond chance"), stages.length ? el("div", { class: "cards" }, stages.map((stage) => agreement(committee, stage, stages.length))) : el("p", { class: "note" }, "There is one judge, so there is no agreement to speak of.")),
     effects(overview),
   ];
 }
@@ -104,7 +104,7 @@ function agreement({ judges, agreement: all }, stage, stages) {
 
 function diceView({ overview }) {
   const { dice, result } = overview;
-  const shared = Object.entries(dice.sharing);
+  const shared = Object.entries(dice.sharing).reverse();
   const most = Math.max(1, ...shared.map(([, count]) => count));
   const meaning = { coupled: "Every model draws its opening with the same dice on the same question.", independent: "Every model rolls dice of its own.", fresh: "Every model rolls anew for every opponent and side." };
   return [
