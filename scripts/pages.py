@@ -1,4 +1,4 @@
-"""Writes the pages of the documentation that are tables of the code: docs/data.md and docs/parameters.md."""
+"""Writes what is a table of the code in the documentation: docs/data.md, docs/parameters.md, dials in docs/world.md."""
 
 import re
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 
 from coupled_arena.models.model import Model
+from coupled_arena.models.simulated.dials import RANGES, Dials
 from coupled_arena.tournaments.columns import FRAMES
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.rules import BattleRules, CommitteeRules
@@ -31,6 +32,16 @@ PARAMETERS = """\
 The keys of a TOML file are the parameters of `Tournament`. Keys of `committee` and `battle` may also be given
 directly.
 """
+
+DIALS = re.compile(r"(?<=<!-- dials -->\n).*?(?=<!-- end of dials -->)", re.DOTALL)
+"""Where the table of dials stands."""
+
+WORDS = {
+    "taste": ("any word", "name of a taste: models that share it like the same claims, whatever their quality"),
+    "brand": ("one word", "how the model calls itself in its statements, and what it knows itself by as a judge"),
+    "world": ("a whole number", "world the model lives in; the tournament's seed where it is left out"),
+}
+"""The dials that are no numbers: what they may be, and what they do."""
 
 TABLES: dict[str, type[BaseModel]] = {
     "Tournament": Tournament,
@@ -64,6 +75,18 @@ def parameters() -> str:
     return "\n".join(parts)
 
 
+def world() -> str:
+    """Return the page of worlds with its table of dials."""
+    rows = [
+        (name, found.role, f"{found.low:g} to {found.high:g}", f"`{getattr(Dials(), name):g}`", found.meaning)
+        for name, found in RANGES.items()
+    ]
+    rows += [(name, "any", allowed, "-", meaning) for name, (allowed, meaning) in WORDS.items()]
+    lines = [f"| `{name}` | {' | '.join(cells)} |" for name, *cells in rows]
+    table = "\n".join(["| dial | of | range | default | meaning |", "| --- | --- | --- | --- | --- |", *lines, ""])
+    return DIALS.sub(lambda _: table, (DOCS / "world.md").read_text(encoding="utf-8"))
+
+
 def _choices(annotation: Any) -> tuple[Any, ...]:
     return get_args(annotation) if str(get_origin(annotation)).endswith("Literal") else ()
 
@@ -82,3 +105,4 @@ def _default(field: Any) -> str:
 if __name__ == "__main__":
     (DOCS / "data.md").write_text(data(), encoding="utf-8")
     (DOCS / "parameters.md").write_text(parameters(), encoding="utf-8")
+    (DOCS / "world.md").write_text(world(), encoding="utf-8")

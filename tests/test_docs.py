@@ -21,7 +21,7 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["data", "parameters"])
+@pytest.mark.parametrize("name", ["data", "parameters", "world"])
 def test_a_page_that_is_a_table_of_the_code_is_up_to_date(name: str) -> None:
     """`python scripts/pages.py` writes them anew."""
     assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == getattr(pages, name)()

@@ -10,8 +10,7 @@ from coupled_arena.coupling import Dice
 from coupled_arena.errors import ConversationError
 from coupled_arena.models.model import Model
 from coupled_arena.prompts import PromptSet
-from coupled_arena.protocols import BattleAgenda, Case, CommitteeAgenda, Observer, Transcript, judge_seats
-from coupled_arena.protocols.battle import HIDDEN_FROM_OPPONENT
+from coupled_arena.protocols import Case, CommitteeAgenda, Observer, Transcript, judge_seats
 from coupled_arena.ratings import Ratings
 from coupled_arena.records import Battle, Decision, Opinion, Order, Question, Turn, Verdict
 from coupled_arena.tournaments.conversations import hold, together
@@ -181,25 +180,12 @@ class Runner:
 
     async def _battle(self, fixture: Fixture, committee: Sequence[Model]) -> Battle:
         """Hold one battle: the debate, and, if both sides spoke to the end, the committee."""
-        rules = self.tournament.battle
-
-        def dice(step: int) -> Dice:
-            return self.seating.step_dice(fixture, step)
-
-        agenda = BattleAgenda(
-            rules.script,
-            fixture.question,
-            {"A": fixture.a, "B": fixture.b, **{role: seat.name for role, seat in self.tournament.roles.items()}},
-            self.prompts,
-            dice,
-            hidden=HIDDEN_FROM_OPPONENT if rules.reveal_criticism else (*HIDDEN_FROM_OPPONENT, "criticize"),
-            forfeits=rules.forfeit,
-        )
+        agenda = self.seating.debate(fixture)
         seats = self.seating.debaters(fixture, self.models)
         transcript = await hold(agenda, seats, conversation=fixture.id, observers=self.observers)
         if transcript.status is not None:
             return self._record(fixture, transcript.turns, (), early_decision(transcript))
-        case = Case(fixture.question, transcript.turns, rules.script)
+        case = Case(fixture.question, transcript.turns, self.tournament.battle.script)
         opinions = await self._judge(fixture, case, committee)
         return self._record(fixture, transcript.turns, opinions, self._decide(opinions, committee))
 

@@ -15,6 +15,8 @@ from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import CHANGES_NO_REPLY, Model
 from coupled_arena.models.voice import Voice
 from coupled_arena.prompts import PromptSet
+from coupled_arena.protocols import BattleAgenda
+from coupled_arena.protocols.battle import HIDDEN_FROM_OPPONENT
 from coupled_arena.protocols.committee import JudgeSeat
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Order, Side
@@ -68,6 +70,19 @@ class Seating:
     def reference(self, model: Model) -> ReferenceWriter:
         """Return the agent that writes reference answers."""
         return ReferenceWriter("reference", self.voice(model, "reference"), self.prompts)
+
+    def debate(self, fixture: Fixture) -> BattleAgenda:
+        """Return the agenda of a battle's debate."""
+        rules = self.tournament.battle
+        return BattleAgenda(
+            rules.script,
+            fixture.question,
+            {"A": fixture.a, "B": fixture.b, **{role: seat.name for role, seat in self.tournament.roles.items()}},
+            self.prompts,
+            partial(self.step_dice, fixture),
+            hidden=HIDDEN_FROM_OPPONENT if rules.reveal_criticism else (*HIDDEN_FROM_OPPONENT, "criticize"),
+            forfeits=rules.forfeit,
+        )
 
     def debaters(self, fixture: Fixture, models: Mapping[str, Model]) -> dict[str, BaseChatAgent]:
         """Return an agent for every speaker of the script."""
