@@ -4,7 +4,7 @@ Plays debates of simulated models once, and has them judged by panels of five in
 (`ca.JudgeStudy`): the lead that a judge adds when all others are of one opinion. The truth of every battle is the
 world's. Lone opinions are the same at every conformity, so all changes are paired.
 
-Panels: `unbiased` judges; judges that share a bias for the side they are shown first (`position`) or for longer texts
+Panels: `unbiased` judges; judges that share a bias for the side they are shown first (`position`, `strong position`) or for longer texts
 (`length`); `taste`: three of five like what their family likes; `one keen`: one judge sees clearly, four hardly at all.
 
     python benchmarks/judge_discussion.py [--questions 60] [--panels NAME ...] [--store FILE] [--json]
@@ -34,6 +34,7 @@ LEVEL = 0.95
 PANELS: dict[str, list[str]] = {
     "unbiased": ["position=0"] * JUDGES,
     "position": ["position=0.6"] * JUDGES,
+    "strong position": ["position=1.1"] * JUDGES,
     "length": ["position=0&length=1"] * JUDGES,
     "taste": ["position=0&family=1.4&taste=f"] * 3 + ["position=0"] * 2,
     "one keen": ["position=0&acuity=4"] + ["position=0&acuity=0.2"] * 4,
