@@ -33,7 +33,22 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (run, compare, demo, bench, add, rejudge, leaderboard, runs, check, export, report, rate, annotate, serve):
+for command in (
+    run,
+    compare,
+    demo,
+    bench,
+    add,
+    rejudge,
+    leaderboard,
+    runs,
+    check,
+    export,
+    report,
+    rate,
+    annotate,
+    serve,
+):
     app.command()(command)
 app.add_typer(local_models.app, name="models")
 
