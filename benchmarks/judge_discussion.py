@@ -4,8 +4,9 @@ Plays debates of simulated models once, and has them judged by panels of five in
 (`ca.JudgeStudy`): the lead that a judge adds when all others are of one opinion. The truth of every battle is the
 world's. Lone opinions are the same at every conformity, so all changes are paired.
 
-Panels: `unbiased` judges; judges that share a bias for the side they are shown first (`position`, `strong position`) or for longer texts
-(`length`); `taste`: three of five like what their family likes; `one keen`: one judge sees clearly, four hardly at all.
+Panels: `unbiased` judges; judges that share a bias for the side they are shown first (`position`, `strong position`) or
+for longer texts (`length`); `taste`: three of five like what their family likes; `one keen`: one judge sees clearly,
+four hardly at all.
 
     python benchmarks/judge_discussion.py [--questions 60] [--panels NAME ...] [--store FILE] [--json]
 
