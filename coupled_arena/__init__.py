@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from coupled_arena.ratings import RatingInput, Ratings, rate
     from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn
     from coupled_arena.reports import plot
+    from coupled_arena.reports.progress import Progress
     from coupled_arena.reports.html.report import report
     from coupled_arena.studies.added import Addition
     from coupled_arena.studies.addition import aadd, add
@@ -98,6 +99,7 @@ _HOMES = {
     "ratings": ("RatingInput", "Ratings", "rate"),
     "records": ("Battle", "Decision", "Opinion", "Question", "Section", "Turn"),
     "reports": ("plot",),
+    "reports.progress": ("Progress",),
     "reports.html.report": ("report",),
     "studies.added": ("Addition",),
     "studies.addition": ("aadd", "add"),
@@ -162,6 +164,7 @@ __all__ = [
     "ModelError",
     "Opinion",
     "Pairing",
+    "Progress",
     "Question",
     "RatingError",
     "RatingInput",

@@ -64,7 +64,8 @@ def answer(
 
 
 def _show(found: Answer, result: "Result", *, as_json: bool) -> None:
-    from coupled_arena.reports.console import printable, spending
+    from coupled_arena.reports.console import spending
+    from coupled_arena.shown import printable
 
     if as_json:
         out_json(found.document())

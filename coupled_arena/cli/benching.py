@@ -166,7 +166,7 @@ def _play(plan: "Plan", store: Path, *, retry_failed: bool) -> "Bench":
 
 
 def _show(found: "Bench", *, as_json: bool) -> None:
-    from coupled_arena.reports.console import printable
+    from coupled_arena.shown import printable
     from coupled_arena.tournaments.preflight.estimate import price_words
 
     if as_json:

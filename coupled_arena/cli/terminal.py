@@ -30,7 +30,7 @@ def show(text: "RenderableType") -> None:
 
 def complain(text: str) -> None:
     """Say something that is no result, without the escapes it may hold."""
-    from coupled_arena.reports.console import printable
+    from coupled_arena.shown import printable
 
     sys.stderr.write(f"{printable(text)}\n")
 

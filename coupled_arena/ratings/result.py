@@ -1,7 +1,7 @@
 """What comes out of rating: numbers with intervals, and what must be known of them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -13,6 +13,7 @@ from coupled_arena.errors import RatingError
 from coupled_arena.ratings.scale import MEAN, POINTS, ends_of, spread
 from coupled_arena.ratings.score import Score
 from coupled_arena.ratings.settled import Difference, Settled, more_clusters
+from coupled_arena.shown import Rows, Shown
 
 if TYPE_CHECKING:
     from coupled_arena.ratings.ranks import Ranks
@@ -63,7 +64,7 @@ class Effect(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ratings:
+class Ratings(Shown):
     """Ratings of models with question-clustered uncertainty, mean 1000, 400 points for a factor 10 of odds.
 
     Lists by model are in the order of `names`. Intervals are conditional on the judges. The intervals of two models
@@ -246,9 +247,21 @@ class Ratings:
         except ValueError:
             raise RatingError(f"no model named {name!r} was rated; there are {', '.join(self.names)}") from None
 
-    def __repr__(self) -> str:
+    def shown(self) -> Iterator[str | Rows]:
+        """Yield what a notebook shows: what was fitted, a row for every model, what must be known."""
+        yield self._head
+        places = [self._index(name) for name in self.ranking]
+        columns = (self.names, self.ratings, self.low, self.high, [count.battles for count in self.counts])
+        rows = [(rank, *(column[place] for column in columns)) for rank, place in enumerate(places, start=1)]
+        yield Rows(("rank", "model", "rating", "low", "high", "battles"), rows)
+        yield from (f"note: {note}" for note in self.notes)
+
+    @property
+    def _head(self) -> str:
         prior = "no prior" if not self.prior else f"prior {self.prior}"
-        head = f"{len(self.names)} models, {self.clusters} clusters, ties {self.ties}, {prior}, level {self.level:g}"
+        return f"{len(self.names)} models, {self.clusters} clusters, ties {self.ties}, {prior}, level {self.level:g}"
+
+    def __repr__(self) -> str:
         rows: list[tuple[str, ...]] = [("rank", "model", "rating", "low", "high", "battles")]
         for rank, name in enumerate(self.ranking, start=1):
             index = self._index(name)
@@ -270,7 +283,7 @@ class Ratings:
         if len(self.comparable) > 1:
             groups = " | ".join(", ".join(group) for group in self.comparable)
             lines.append(f"comparable only within: {groups}")
-        return "\n".join([head, *lines, *(f"note: {note}" for note in self.notes)])
+        return "\n".join([self._head, *lines, *(f"note: {note}" for note in self.notes)])
 
 
 def ranking_of(names: Sequence[str], ratings: Sequence[float | None]) -> tuple[str, ...]:

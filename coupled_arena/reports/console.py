@@ -9,6 +9,7 @@ from rich.text import Text
 
 from coupled_arena.records import Battle, Question
 from coupled_arena.reports.summary import dice, judge_counts, turn_counts
+from coupled_arena.shown import cell, printable
 from coupled_arena.tournaments.asked import extreme_lines
 from coupled_arena.tournaments.leaderboard import LEADERBOARD_COLUMNS, Row
 from coupled_arena.tournaments.preflight.estimate import price_words
@@ -21,15 +22,6 @@ WIDEST = 10_000
 """No line of a table is longer than this."""
 
 
-def printable(text: str) -> str:
-    r"""Return text whose control characters are shown, not obeyed; line breaks and tabs stay.
-
-    >>> printable("\x1b[31mred")
-    '\\x1b[31mred'
-    """
-    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
-
-
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], right: Collection[str] = ()) -> Table:
     """Return a plain table; numbers and the columns named `right` stand right, None is a dash."""
     drawn = Table(box=None, pad_edge=False, header_style="bold")
@@ -38,7 +30,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], right: Colle
         numeric = column in right or all(isinstance(row[index], int | float | None) for row in rows)
         drawn.add_column(column, justify="right" if numeric else "left", no_wrap=True)
     for row in rows:
-        drawn.add_row(*(Text(_cell(value)) for value in row))
+        drawn.add_row(*(Text(cell(value)) for value in row))
     return drawn
 
 
@@ -52,14 +44,6 @@ def plain(drawn: Table) -> tuple[str, ...]:
     with console.capture() as captured:
         console.print(drawn)
     return tuple(line.rstrip() for line in captured.get().splitlines())
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return f"{value:.0f}" if abs(value) >= 10 else f"{value:.2f}"
-    return printable(str(value))
 
 
 def leaderboard(result: Result) -> RenderableType:

@@ -6,7 +6,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from coupled_arena.models.model import Price
-from coupled_arena.reports.console import printable, table
+from coupled_arena.reports.console import table
+from coupled_arena.shown import printable
 from coupled_arena.tournaments.preflight.outlook import CastModel, Preflight
 
 CAST_COLUMNS = ("model", "as", "family", "context", "longest", "thinks", "answer")

@@ -1,9 +1,9 @@
-"""What a running tournament shows: a live bar on a terminal, plain lines elsewhere."""
+"""What a running tournament shows: a live bar on a terminal, one changing line in a notebook, plain lines elsewhere."""
 
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -11,7 +11,7 @@ from rich.progress import Progress as Bar
 from rich.text import Text
 
 from coupled_arena.records import Battle
-from coupled_arena.reports.console import printable
+from coupled_arena.shown import printable
 from coupled_arena.tournaments.events import (
     BattleEnded,
     BenchOpened,
@@ -23,6 +23,7 @@ from coupled_arena.tournaments.events import (
 )
 
 SECONDS_BETWEEN_LINES = 5.0
+SECONDS_BETWEEN_CHANGES = 0.5
 LONGEST_REMARK = 300
 
 
@@ -30,15 +31,21 @@ class Progress:
     """A listener that shows battles, calls, cost, retries and time left, and every fault when it first happens.
 
     Args:
-        console: where to write; a bar if it is a terminal, else a line every few seconds and one per round.
+        console: where to write; None is standard error. A bar if it is a terminal and the listener was entered as a
+            context; in a notebook a line that changes; else a line every few seconds and one per round.
         clock: seconds.
+
+    Example:
+        >>> import coupled_arena as ca
+        >>> tournament = ca.Tournament(models=["sim/ada", "sim/bob"], judges=["sim/j"], questions_per_domain=1)
+        >>> result = tournament.run(listeners=[ca.Progress()])  # in a notebook: await tournament.arun(listeners=...)
     """
 
     unit = "battles"
     """What is counted."""
 
-    def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self.console = console
+    def __init__(self, console: Console | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.console = Console(stderr=True) if console is None else console
         self.clock = clock
         self.total = self.done = self.made = self.memoised = self.retries = 0
         self.usd = 0.0
@@ -48,6 +55,7 @@ class Progress:
         self.said: set[str] = set()
         self.bar: Bar | None = None
         self.task: TaskID | None = None
+        self.place: Any = None
 
     def __enter__(self) -> Self:
         if self.console.is_terminal:
@@ -127,15 +135,29 @@ class Progress:
             self.bar.update(self.task, completed=self.done, total=self.total, description=self.line)
             return
         now = self.clock()
-        if now - self.spoken >= SECONDS_BETWEEN_LINES:
+        in_notebook = self.console.is_jupyter
+        ended = in_notebook and self.done == self.total
+        if ended or now - self.spoken >= (SECONDS_BETWEEN_CHANGES if in_notebook else SECONDS_BETWEEN_LINES):
             self.spoken = now
-            self._say(f"{self.done} of {self.total} {self.unit}, {self.line}{self._left(now)}")
+            self._state(f"{self.done} of {self.total} {self.unit}, {self.line}{self._left(now)}")
 
     def _left(self, now: float) -> str:
         if not self.done:
             return ""
         seconds = (now - self.began) / self.done * (self.total - self.done)
         return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {seconds:.0f} s left"
+
+    def _state(self, line: str) -> None:
+        if not self.console.is_jupyter:
+            self._say(line)
+            return
+        from IPython.display import display
+
+        shown = {"text/plain": printable(line)}
+        if self.place is None:
+            self.place = display(shown, raw=True, display_id=True)
+        else:
+            self.place.update(shown, raw=True)
 
     def _say(self, line: str) -> None:
         self.console.print(Text(printable(line)), soft_wrap=True)

@@ -3,7 +3,8 @@
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from coupled_arena.reports.console import printable, rank_range, table
+from coupled_arena.reports.console import rank_range, table
+from coupled_arena.shown import printable
 from coupled_arena.studies.rated_file import RatedFile
 
 _TIES = {"half": "half-win Bradley-Terry", "davidson": "Davidson"}

@@ -9,6 +9,7 @@ from coupled_arena.errors import RatingError
 from coupled_arena.ratings.ranks import Rank
 from coupled_arena.records import Battle
 from coupled_arena.reports.summary import dice
+from coupled_arena.shown import Shown
 from coupled_arena.tournaments.derived import WithNewcomer
 from coupled_arena.tournaments.documents import rounded, spending_document
 from coupled_arena.tournaments.leaderboard import Row, rated, row_document, tally
@@ -55,7 +56,7 @@ class Met:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Addition:
+class Addition(Shown):
     """Where a newcomer stands in a run that was finished before it came, and what its battles changed.
 
     Shown, it is the answer in a sentence with what belongs to it.

@@ -12,6 +12,7 @@ from coupled_arena.ratings import RatingInput
 from coupled_arena.ratings.score import Score, score_of
 from coupled_arena.records import Battle
 from coupled_arena.reports.summary import dice
+from coupled_arena.shown import Shown
 from coupled_arena.studies import wording
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.documents import rounded
@@ -48,7 +49,7 @@ class Asked(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison:
+class Comparison(Shown):
     """Which of two models is better, on which questions, and whether it is settled.
 
     Shown, it is the answer in a sentence with what belongs to it.

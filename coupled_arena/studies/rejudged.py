@@ -9,6 +9,7 @@ from coupled_arena.errors import RatingError
 from coupled_arena.ratings.arms import Arms, compare_arms
 from coupled_arena.ratings.shifts import Shift, rank_shifts
 from coupled_arena.records import VERDICTS, Battle
+from coupled_arena.shown import Shown
 from coupled_arena.studies import rejudged_words
 from coupled_arena.tournaments.derived import JudgedAnew
 from coupled_arena.tournaments.documents import rounded, spending_document
@@ -31,7 +32,7 @@ class Turned(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Rejudged:
+class Rejudged(Shown):
     """What another committee makes of the debates of a run.
 
     Shown, it is the answer in a sentence with what belongs to it.

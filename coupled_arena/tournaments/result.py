@@ -1,7 +1,7 @@
 """What a run comes to: a leaderboard, whether it is settled, and everything behind it."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from coupled_arena.ratings.arms import Arms, compare_arms
 from coupled_arena.ratings.ranks import places
 from coupled_arena.ratings.settled import Settled
 from coupled_arena.records import SHARING_ORDER, Battle, Question
+from coupled_arena.shown import Rows, Shown
 from coupled_arena.tournaments.asked import EXTREMES, advantages, extremes, question_table
 from coupled_arena.tournaments.columns import FRAMES, FrameName
 from coupled_arena.tournaments.definition import Tournament
@@ -40,7 +41,7 @@ Source = Callable[[], AbstractContextManager[RunReader]]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Result:
+class Result(Shown):
     """What a run comes to.
 
     Example:
@@ -205,6 +206,14 @@ class Result:
             "examiners": [advantage_document(found) for found in self.advantages],
             "caveats": list(self.caveats),
         }
+
+    def shown(self) -> Iterator[str | Rows]:
+        """Yield what a notebook shows: the leaderboard, whether neighbours are settled, what must be known."""
+        yield f"{self.tournament.name}: {len(self.battles)} battles, run {self.run}"
+        columns = tuple(column for column in LEADERBOARD_COLUMNS if not column.startswith("rank_"))
+        yield Rows(columns, [[getattr(row, column) for column in columns] for row in self.rows])
+        yield from (pair.line for pair in self.neighbours)
+        yield from (f"note: {note}" for note in (*self.caveats, *self.ratings.notes))
 
     def __repr__(self) -> str:
         lines, rows = [f"Result of {self.run}: {len(self.battles)} battles"], rows_of(self.ratings, self.leading)

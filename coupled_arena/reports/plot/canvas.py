@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from coupled_arena.errors import ConfigurationError, Problem
-from coupled_arena.reports.console import printable
+from coupled_arena.shown import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from coupled_arena.models.calls import Counts, Spent
+from coupled_arena.shown import Shown
 from coupled_arena.studies.bench import wording
 from coupled_arena.studies.bench.asking import Answer, Place
 from coupled_arena.studies.bench.plan import Plan
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Bench:
+class Bench(Shown):
     """How often models are right, how sure their differences are, and what shared dice saved.
 
     Shown, it is the two tables with what belongs to them.
