@@ -24,6 +24,7 @@ from coupled_arena.cli.results import check, export, leaderboard, runs
 from coupled_arena.cli.serving import serve
 from coupled_arena.cli.status import FAILED, INTERRUPTED, WRONG_USE
 from coupled_arena.cli.terminal import complain, out
+from coupled_arena.cli.viewing import view
 from coupled_arena.errors import ArenaError, ConfigurationError
 
 app = typer.Typer(
@@ -46,6 +47,7 @@ for command in (
     export,
     report,
     rate,
+    view,
     annotate,
     serve,
 ):

@@ -41,9 +41,15 @@ def engine_for(path: Path | None) -> Engine:
     return _engine(connect)
 
 
-def reading_engine(path: Path) -> Engine:
-    """Return an engine for a file where nothing may be written, not even the files that SQLite puts beside it."""
-    address = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
+def reading_engine(path: Path, *, still: bool) -> Engine:
+    """Return an engine that cannot write a file.
+
+    Args:
+        path: the file.
+        still: whether it lies where nothing may be written, not even the files that SQLite puts beside it; otherwise
+            another process may be writing it.
+    """
+    address = f"file:{quote(str(path.absolute()))}?mode=ro{'&immutable=1' if still else ''}"
     return _engine(lambda: sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, check_same_thread=False))
 
 

@@ -47,3 +47,23 @@ def holder_words(kept: object) -> str:
         return f"process {known['process']} on {known['host']} since {since:%Y-%m-%d %H:%M} UTC{command}"
     except (ValueError, TypeError, LookupError, OverflowError, OSError):
         return "another process"
+
+
+def may_live(kept: object) -> bool:
+    """Return whether who is writing may still be: a process of this machine that is there, or one of another machine.
+
+    Unlike taking the lock of a run, which nobody else could take meanwhile, asking changes nothing.
+
+    >>> may_live(""), may_live(this_process(0))
+    (False, True)
+    """
+    try:
+        known = json.loads(str(kept))
+        if known["host"] != platform.node():
+            return True
+        os.kill(int(known["process"]), 0)
+    except PermissionError:
+        return True
+    except (ValueError, TypeError, LookupError, OSError, OverflowError):
+        return False
+    return True

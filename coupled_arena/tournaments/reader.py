@@ -122,6 +122,29 @@ class RunReader:
                 for row in self._all(schema.battles, ids)
             )
 
+    def battles_with(self, text: str) -> tuple[str, ...]:
+        """Return the ids of the battles in which a debater or a judge said something, by round and id.
+
+        Args:
+            text: what was said, letters A to Z in any case, at most 10,000 characters.
+        """
+        quoted = re.sub(r"([\\%_])", r"\\\1", text)
+        as_stored = re.sub(r"([\\%_])", r"\\\1", schema.as_json(text)[1:-1])
+        turns, opinions = schema.turns.c, schema.opinions.c
+        with decoded(self.where):
+            found = set(
+                self._connection.execute(
+                    select(turns.battle)
+                    .where(turns.run == self.id, turns.sections.like(f"%{as_stored}%", escape="\\"))
+                    .union(
+                        select(opinions.battle).where(
+                            opinions.run == self.id, opinions.reasons.like(f"%{quoted}%", escape="\\")
+                        )
+                    )
+                ).scalars()
+            )
+        return tuple(name for name in self.battle_ids() if name in found)
+
     def rows(self, frame: FrameName) -> list[tuple[Any, ...]]:
         """Return the rows of a data frame as tuples in the order of its columns; `None` where a value is missing."""
         names, source = [column.name for column in FRAMES[frame]], _SOURCES[frame]

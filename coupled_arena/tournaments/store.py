@@ -29,7 +29,7 @@ from coupled_arena.tournaments.database import (
     snapshot,
     transaction,
 )
-from coupled_arena.tournaments.holder import holder_words, this_process
+from coupled_arena.tournaments.holder import holder_words, may_live, this_process
 from coupled_arena.tournaments.human_votes import HumanVotes
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.run_store import RunStore, Status
@@ -59,6 +59,27 @@ class RunInfo(NamedTuple):
     """Calls stored so far."""
 
 
+class Seen(NamedTuple):
+    """What a look at a run tells."""
+
+    id: str
+    """Its id."""
+    name: str
+    """Name of its definition."""
+    status: Status
+    """What became of it."""
+    created: float
+    """When it was first played, in seconds since 1970."""
+    opened: int
+    """Raised whenever it goes on."""
+    round: int
+    """The last round with ratings; 0 before there are any."""
+    battles: int
+    """Battles stored so far."""
+    bench: bool
+    """Whether it is a bench, which has no battles."""
+
+
 class Store:
     """An SQLite file that holds runs.
 
@@ -67,6 +88,7 @@ class Store:
         create: make the file if it is not there; otherwise that is an error, and a file that may not be written can
             still be read.
         clock: seconds since 1970.
+        reading: only read, which leaves the file as it is, of an earlier version too; it must be there.
 
     Raises:
         StoreError: the file is no store, is of a newer version, or cannot be opened.
@@ -80,20 +102,29 @@ class Store:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, create: bool = True, clock: Callable[[], float] = time.time
+        self,
+        path: str | os.PathLike[str],
+        *,
+        create: bool = True,
+        clock: Callable[[], float] = time.time,
+        reading: bool = False,
     ) -> None:
         self.path = None if os.fspath(path) == MEMORY else Path(path)
         """The file, or None for a store in memory."""
         self._where = str(path)
         self._clock = clock
+        create = create and not reading
         if self.path is not None and not create and not self.path.exists():
             raise StoreError(f"{self._where}: there is no store yet; `coupled-arena run FILE.toml` makes one")
         try:
-            self._open(engine_for(self.path), create=create)
+            if reading and self.path is not None:
+                self._open(reading_engine(self.path, still=False), create=False, reading=True)
+            else:
+                self._open(engine_for(self.path), create=create)
         except StoreError:
             if self.path is None or create or not _unwritable(self.path):
                 raise
-            self._open(reading_engine(self.path), create=False, reading=True)
+            self._open(reading_engine(self.path, still=True), create=False, reading=True)
         # Absolute, because the working folder may be changed while a run writes.
         self._file = None if self.path is None else (self.path.absolute(), identity_of(self.path))
 
@@ -160,6 +191,42 @@ class Store:
             info._replace(status="interrupted") if info.status == "running" and not self._held(info.id) else info
             for info in infos
         ]
+
+    @property
+    def version(self) -> int:
+        """A number that changes whenever another process has written to the file."""
+        with explained(self._where):
+            return int(self._connection.exec_driver_sql("PRAGMA data_version").scalar_one())
+
+    def look(self) -> tuple[Seen, ...]:
+        """Return what can be told of every run without going through its calls, the one opened last first.
+
+        A run whose process is gone is `interrupted`; nothing is locked to find out.
+        """
+        run, rated = schema.runs.c, schema.ratings.c
+        with decoded(self._where), snapshot(self._connection):
+            rows = self._connection.execute(
+                select(
+                    run.id, run.name, run.status, run.created, run.opened, run.writer,
+                    func.json_type(run.definition, "$.task").is_not(None).label("bench"),
+                ).order_by(run.opened.desc())
+            ).all()  # fmt: skip
+            battles = self._counted(schema.battles)
+            latest = select(rated.run, func.max(rated.round)).group_by(rated.run)
+            rounds = {row[0]: row[1] for row in self._connection.execute(latest)}
+        return tuple(
+            Seen(
+                id=row.id,
+                name=row.name,
+                status="interrupted" if row.status == "running" and not may_live(row.writer) else row.status,
+                created=row.created,
+                opened=row.opened,
+                round=rounds.get(row.id, 0),
+                battles=battles.get(row.id, 0),
+                bench=bool(row.bench),
+            )
+            for row in rows
+        )
 
     def run(self, run: str | None = None) -> RunReader:
         """Return what a run holds; None is the one opened last.

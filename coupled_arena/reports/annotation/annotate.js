@@ -86,7 +86,7 @@ function spoken({ column, sections }, row, language) {
   const several = sections.length > 1;
   return el("article", { class: `turn ${side}`, vars: { row }, lang: language },
     el("header", {}, el("h3", {}, TITLES[column] ?? name(column))),
-    sections.map(([tag, text]) => [several && el("p", { class: "tag" }, name(tag)), said(text)]));
+    sections.map(([tag, text]) => [several && el("p", { class: "action" }, name(tag)), said(text)]));
 }
 
 function act(choice) {

@@ -41,9 +41,11 @@ function embedded({ battles, chunk }) {
 }
 
 function served({ base, live = true }) {
+  let state = "";
   const get = async (path) => {
     const answer = await fetch(base + path, { headers: { Accept: "application/json" } });
-    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+    if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).problem ?? `the server answered ${answer.status}`);
+    state = answer.headers.get("x-state") ?? state;
     return answer.json();
   };
   return {
@@ -54,7 +56,7 @@ function served({ base, live = true }) {
       for (const id of await get(`search?text=${encodeURIComponent(text)}`)) yield [id, text];
     },
     listen(changed) {
-      if (live) new EventSource(`${base}events`).addEventListener("changed", changed);
+      if (live) new EventSource(`${base}events?known=${encodeURIComponent(state)}`).addEventListener("changed", changed);
     },
   };
 }
