@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from coupled_arena.studies.compare import acompare, compare
     from coupled_arena.studies.comparison import Comparison
     from coupled_arena.studies.experiments import JudgeStudy, JudgeStudyResult
+    from coupled_arena.studies.judging import JudgeReport, judges
     from coupled_arena.studies.rejudged import Rejudged
     from coupled_arena.studies.rejudging import arejudge, rejudge
     from coupled_arena.studies.world import Truth, World
@@ -122,6 +123,7 @@ _HOMES = {
     "studies.compare": ("acompare", "compare"),
     "studies.comparison": ("Comparison",),
     "studies.experiments": ("JudgeStudy", "JudgeStudyResult"),
+    "studies.judging": ("JudgeReport", "judges"),
     "studies.rejudged": ("Rejudged",),
     "studies.rejudging": ("arejudge", "rejudge"),
     "studies.world": ("Truth", "World"),
@@ -158,6 +160,7 @@ __all__ = [
     "Insertion",
     "Item",
     "Judge",
+    "JudgeReport",
     "JudgeStudy",
     "JudgeStudyResult",
     "Model",
@@ -196,6 +199,7 @@ __all__ = [
     "bench",
     "compare",
     "gsm8k",
+    "judges",
     "last_number",
     "letter",
     "load",

@@ -26,6 +26,7 @@ from coupled_arena.analysis.judges.estimate import Estimate
 from coupled_arena.analysis.judges.human import WithPeople, among_people, with_people
 from coupled_arena.analysis.judges.length import length_effect
 from coupled_arena.analysis.judges.orders import GapFlips, flip_rate, flips_by_gap, position_effect
+from coupled_arena.analysis.judges.outcomes import Outcomes, outcomes
 from coupled_arena.analysis.judges.panel import agreement, alpha, effective_judges, fleiss
 from coupled_arena.analysis.judges.preference import preference
 from coupled_arena.analysis.judges.repeatability import repeatability, share_of_dice
@@ -42,6 +43,7 @@ __all__ = [
     "LeftOut",
     "Looks",
     "Opinions",
+    "Outcomes",
     "Size",
     "Stage",
     "Triples",
@@ -68,6 +70,7 @@ __all__ = [
     "moved_to_others",
     "moved_to_truth",
     "opinions_of",
+    "outcomes",
     "position_effect",
     "preference",
     "ratings_of",

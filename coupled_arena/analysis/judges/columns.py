@@ -41,7 +41,7 @@ def opinions_of(columns: Any, *, where: str = _WHERE) -> Opinions:
     `verdict` and `truth` are `A`, `B`, `tie` or missing, in the frame of the battle; `order` is `AB` or `BA`; `named`
     is the side whose text names the judge. Columns that are left out are listed in `Opinions.absent`; `LACKING` says
     what a study cannot tell without them. Rows may come in any order. Battles are told apart by `battle`, and by `run`
-    where there is one.
+    where there is one and no `dice`: new dice on one battle are rolled in a run of their own.
 
     Args:
         columns: a data frame, or sequences of one length by name; at least `NEEDED`, more are `OPTIONAL`.
@@ -61,7 +61,8 @@ def opinions_of(columns: Any, *, where: str = _WHERE) -> Opinions:
             raise wrong(where, name, f"is missing; a study of judges needs {', '.join(NEEDED)}")
     verdict = given.scores("verdict")
     judge, judges = given.coded("judge")
-    battle = given.joined(("run", "battle"))
+    # A judge's new dice on one battle come from several runs.
+    battle, ids = given.joined(("battle",) if "dice" in given else ("run", "battle"))
     status = given.places("status", STATUSES) if "status" in given else np.where(np.isnan(verdict), 1, 0)
     order = given.places("order", ("AB", "BA")) if "order" in given else np.zeros(len(judge), dtype=np.intp)
     size = int(battle.max()) + 1 if len(battle) else 0
@@ -77,7 +78,7 @@ def opinions_of(columns: Any, *, where: str = _WHERE) -> Opinions:
             given.refuse(row, name, f"is not what row {first[battle[row]] + 1} says of the same battle")
         return values[first]
 
-    question = given.joined(("question",)) if "question" in given else battle
+    question = given.joined(("question",))[0] if "question" in given else battle
     models, a, b = given.pair()
     lengths = [given.numbers(name) for name in ("length_a", "length_b")]
     table = Opinions(
@@ -88,19 +89,20 @@ def opinions_of(columns: Any, *, where: str = _WHERE) -> Opinions:
         score=verdict,
         stage=given.whole("stage"),
         turned=order == 1,
-        dice=given.joined(("dice",)),
+        dice=given.joined(("dice",))[0],
         status=status,
         carried=given.flags("carried"),
         named=np.where((named := given.scores("named")) == SIDES["tie"], np.nan, named),
         chances=np.stack([given.numbers(f"probability_{side}") for side in ("a", "tie", "b")], axis=1),
         question=of_battle("question", question),
-        draw=of_battle("replicate", given.joined(("replicate",))),
+        draw=of_battle("replicate", given.joined(("replicate",))[0]),
         a=of_battle("a", a),
         b=of_battle("b", b),
         length=of_battle("length_a", np.log2(np.maximum(lengths[0], 1) / np.maximum(lengths[1], 1))),
         truth=of_battle("truth", given.scores("truth")),
         judge_family=given.families("family", judge, len(judges)),
         model_family=given.model_families(a, b, len(models)),
+        battle_ids=tuple(key[-1] for key in ids),
         absent=tuple(name for name in LACKING if name not in given),
     )
     _once(table, given)
@@ -134,28 +136,33 @@ class _Columns:
     def refuse(self, row: int, name: str, message: str) -> NoReturn:
         raise wrong(f"{self.where}: row {row + 1}", name, message)
 
-    def values(self, name: str) -> Sequence[Any]:
-        """Return a column, None where a value is missing."""
+    def values(self, name: str) -> list[Any]:
+        """Return a column as it was given, all None where there is none."""
         if name not in self:
             return [None] * self.rows
         column = self.columns[name]
-        values = column.tolist() if hasattr(column, "tolist") else column
+        values = list(column.tolist() if hasattr(column, "tolist") else column)
         if len(values) != self.rows:
             raise wrong(self.where, name, f"has {len(values)} rows, {NEEDED[0]} {self.rows}")
-        return [value if present(value) and value != "" else None for value in values]
+        return values
+
+    def texts(self, name: str) -> list[str]:
+        """Return a column as text, empty where a value is missing."""
+        known, values = _Known(str, ""), self.values(name)
+        try:
+            return list(map(known.__getitem__, values))
+        except TypeError:
+            row = next(at for at, value in enumerate(values) if not known.takes(value))
+            self.refuse(row, name, f"must be text or a number, not {values[row]!r}")
 
     def read(self, name: str, what: str, meaning: Callable[[Any], float], missing: float) -> Floats:
         """Return a column as numbers; `meaning` raises `KeyError`, `TypeError` or `ValueError` for what is none."""
-        known: dict[Any, float] = {None: missing}
-        found = np.empty(self.rows)
-        for row, value in enumerate(self.values(name)):
-            try:
-                if value not in known:
-                    known[value] = meaning(value)
-                found[row] = known[value]
-            except (KeyError, TypeError, ValueError):
-                self.refuse(row, name, f"must be {what}, not {value!r}")
-        return found
+        known, values = _Known(meaning, missing), self.values(name)
+        try:
+            return np.fromiter(map(known.__getitem__, values), np.float64, self.rows)
+        except (KeyError, TypeError, ValueError):
+            row = next(at for at, value in enumerate(values) if not known.takes(value))
+            self.refuse(row, name, f"must be {what}, not {values[row]!r}")
 
     def scores(self, name: str) -> Floats:
         return self.read(name, "A, B, tie or missing", SIDES.__getitem__, np.nan)
@@ -179,18 +186,18 @@ class _Columns:
 
     def coded(self, name: str) -> tuple[Codes, tuple[str, ...]]:
         """Return codes of a column of names that may not be missing, and the names in alphabetical order."""
-        values = [None if value is None else str(value) for value in self.values(name)]
-        names = tuple(sorted({value for value in values if value is not None}))
-        place: dict[str | None, int] = {value: at for at, value in enumerate(names)}
-        if None in values:
-            self.refuse(values.index(None), name, "is missing")
-        return np.array([place[value] for value in values], dtype=np.intp), names
+        values = self.texts(name)
+        names = tuple(sorted(set(values)))
+        if "" in names:
+            self.refuse(values.index(""), name, "is missing")
+        place = {value: at for at, value in enumerate(names)}
+        return np.fromiter(map(place.__getitem__, values), np.intp, self.rows), names
 
-    def joined(self, names: Sequence[str]) -> Codes:
-        """Return a code for every combination of values, in the order of first mention."""
-        known: dict[Any, int] = {}
-        rows = zip(*(map(_text, self.values(name)) for name in names), strict=True)
-        return np.array([known.setdefault(row, len(known)) for row in rows], dtype=np.intp)
+    def joined(self, names: Sequence[str]) -> tuple[Codes, tuple[tuple[str, ...], ...]]:
+        """Return a code for every combination of values, in the order of first mention, and the combinations."""
+        rows = list(zip(*map(self.texts, names), strict=True))
+        known = {row: code for code, row in enumerate(dict.fromkeys(rows))}
+        return np.fromiter(map(known.__getitem__, rows), np.intp, self.rows), tuple(known)
 
     def pair(self) -> tuple[tuple[str, ...], Codes, Codes]:
         """Return the models and their codes on either side; without columns there are two unknown ones."""
@@ -210,9 +217,8 @@ class _Columns:
     def families(self, name: str, codes: Codes, size: int) -> tuple[str, ...]:
         """Return the family of every code, the first one that is said of it."""
         found = [""] * size
-        for code, value in zip(codes.tolist(), self.values(name), strict=True):
-            if value is not None:
-                found[code] = found[code] or str(value)
+        for code, value in dict.fromkeys(zip(codes.tolist(), self.texts(name), strict=True)):
+            found[code] = found[code] or value
         return tuple(found)
 
     def model_families(self, a: Codes, b: Codes, size: int) -> tuple[str, ...]:
@@ -220,8 +226,26 @@ class _Columns:
         return tuple(first or second for first, second in zip(*sides, strict=True))
 
 
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)
+class _Known(dict[Any, Any]):
+    """What every value means, each asked for once; None, NaN, empty text and the like are missing."""
+
+    def __init__(self, meaning: Callable[[Any], Any], missing: Any) -> None:
+        super().__init__()
+        self.meaning = meaning
+        self.missing = missing
+
+    def __missing__(self, value: Any) -> Any:
+        found = self.meaning(value) if present(value) and value != "" else self.missing
+        self[value] = found
+        return found
+
+    def takes(self, value: Any) -> bool:
+        """Return whether a value means something."""
+        try:
+            self[value]
+        except (KeyError, TypeError, ValueError):
+            return False
+        return True
 
 
 def _finite(value: Any) -> float:

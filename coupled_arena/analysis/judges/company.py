@@ -20,7 +20,7 @@ def agreement_with_others(table: Opinions, *, when: When = "alone", level: float
 
     The majority is that of the other judges of the item: the verdict that most of them gave, a tie where several did.
     """
-    return _with(table, others(table, when)[1], table.looks.scores(when), level, ALONE)
+    return _with(table, others(table, when)[1], table.looks.scores(when), level, table.looks.why(when, ALONE))
 
 
 def kappa_with_others(table: Opinions, *, when: When = "alone", level: float = 0.95) -> dict[str, Estimate]:
@@ -30,7 +30,7 @@ def kappa_with_others(table: Opinions, *, when: When = "alone", level: float = 0
     known = ~np.isnan(score) & ~np.isnan(majority)
     for name, rows in looks.by_judge():
         own = np.flatnonzero(known[rows]) + rows.start
-        found[name] = kappa_of(score[own], majority[own], looks.question[own], level=level, none=ALONE)
+        found[name] = kappa_of(score[own], majority[own], looks.question[own], level=level, none=looks.why(when, ALONE))
     return found
 
 
@@ -46,14 +46,20 @@ def discrimination(table: Opinions, *, when: When = "alone", level: float = 0.95
     known = ~np.isnan(score) & ~np.isnan(mean)
     for name, rows in looks.by_judge():
         own = np.flatnonzero(known[rows]) + rows.start
-        none = "the others' mean score never varies" if len(own) else ALONE
+        none = "the others' mean score never varies" if len(own) else looks.why(when, ALONE)
         found[name] = slope(score[own], mean[own][:, None], None, looks.question[own], level=level, none=none)
     return found
 
 
 def accuracy(table: Opinions, *, when: When = "alone", level: float = 0.95) -> dict[str, Estimate]:
     """Return for every judge the share of verdicts that are the truth, in [0, 1], over battles where that is known."""
-    return _with(table, table.truth[table.looks.battle], table.looks.scores(when), level, "the truth is not known")
+    return _with(
+        table,
+        table.truth[table.looks.battle],
+        table.looks.scores(when),
+        level,
+        table.looks.why(when, "the truth is not known"),
+    )
 
 
 def ties(table: Opinions, *, when: When = "alone", level: float = 0.95) -> dict[str, Estimate]:

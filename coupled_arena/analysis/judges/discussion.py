@@ -7,7 +7,7 @@ from coupled_arena.analysis.judges.estimate import Estimate, Floats, mean_of
 from coupled_arena.analysis.judges.slopes import slope
 from coupled_arena.analysis.judges.table import Flags, Opinions
 
-NO_DISCUSSION = "it was not heard again after a discussion"
+_UNHEARD = "it was not heard again after a discussion"
 
 
 def moved(table: Opinions, *, level: float = 0.95) -> dict[str, Estimate]:
@@ -19,7 +19,7 @@ def moved(table: Opinions, *, level: float = 0.95) -> dict[str, Estimate]:
     told, changed = _changes(table)
     for name, rows in looks.by_judge():
         own = np.flatnonzero(told[rows]) + rows.start
-        found[name] = mean_of(changed[own], looks.question[own], level=level, none=NO_DISCUSSION)
+        found[name] = mean_of(changed[own], looks.question[own], level=level, none=looks.why("last", _UNHEARD))
     return found
 
 
@@ -51,7 +51,7 @@ def conformity(table: Opinions, *, level: float = 0.95) -> dict[str, Estimate]:
     known = ~np.isnan(change) & ~np.isnan(mean)
     for name, rows in looks.by_judge():
         own = np.flatnonzero(known[rows]) + rows.start
-        none = "the others' mean vote never varies beside its own" if len(own) else NO_DISCUSSION
+        none = "the others' mean vote never varies beside its own" if len(own) else looks.why("last", _UNHEARD)
         found[name] = slope(change[own], regressors[own], None, looks.question[own], level=level, none=none)
     return found
 
@@ -70,6 +70,6 @@ def _nearer(table: Opinions, goal: Floats, level: float) -> dict[str, Estimate]:
     nearer = (np.abs(looks.last - goal) < np.abs(looks.alone - goal)).astype(np.float64)
     for name, rows in looks.by_judge():
         own = np.flatnonzero(moves[rows]) + rows.start
-        none = "it never moved where this is known" if told[rows].any() else NO_DISCUSSION
+        none = "it never moved where this is known" if told[rows].any() else looks.why("last", _UNHEARD)
         found[name] = mean_of(nearer[own], looks.question[own], level=level, none=none)
     return found

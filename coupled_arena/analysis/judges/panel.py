@@ -20,7 +20,7 @@ def agreement(table: Opinions, *, when: When = "alone", level: float = 0.95) -> 
     labels = counts.sum(axis=1)
     alike = (counts * (counts - 1)).sum(axis=1)
     sums, _ = by_question(groups, alike, labels * (labels - 1))
-    return ratio_of(sums, level=level, trials=int(labels @ (labels - 1)) // 2, none=NO_PAIRS)
+    return ratio_of(sums, level=level, trials=int(labels @ (labels - 1)) // 2, none=table.looks.why(when, NO_PAIRS))
 
 
 def fleiss(table: Opinions, *, when: When = "alone", level: float = 0.95) -> Estimate:
@@ -39,10 +39,9 @@ def fleiss(table: Opinions, *, when: When = "alone", level: float = 0.95) -> Est
         shares = sums[..., 2:] / sums[..., 2:].sum(axis=-1, keepdims=True)
         return _beyond(sums[..., 1] / sums[..., 0], (shares**2).sum(axis=-1))
 
+    none = SAME if trials else table.looks.why(when, NO_PAIRS)
     basis = "committees of one size" if len(np.unique(labels)) < 2 else "committees of several sizes"
-    return jackknife(
-        sums, kappa, level=level, trials=trials, none=SAME if trials else NO_PAIRS, bounds=(-1.0, 1.0), basis=basis
-    )  # fmt: skip
+    return jackknife(sums, kappa, level=level, trials=trials, none=none, bounds=(-1.0, 1.0), basis=basis)
 
 
 def alpha(table: Opinions, *, when: When = "alone", level: float = 0.95) -> Estimate:
@@ -60,9 +59,8 @@ def alpha(table: Opinions, *, when: When = "alone", level: float = 0.95) -> Esti
         chance = (shares * (shares - 1)).sum(axis=-1) / (total * (total - 1))
         return _beyond(sums[..., 0] / total, chance)
 
-    return jackknife(
-        sums, coefficient, level=level, trials=trials, none=SAME if trials else NO_PAIRS, bounds=(-1.0, 1.0)
-    )  # fmt: skip
+    none = SAME if trials else table.looks.why(when, NO_PAIRS)
+    return jackknife(sums, coefficient, level=level, trials=trials, none=none, bounds=(-1.0, 1.0))
 
 
 def effective_judges(table: Opinions, *, when: When = "alone", level: float = 0.95) -> Estimate:
@@ -103,7 +101,7 @@ def effective_judges(table: Opinions, *, when: When = "alone", level: float = 0.
         found: Floats = number / worth
         return found
 
-    none = "judges never err" if trials else NO_PAIRS
+    none = "judges never err" if trials else looks.why(when, NO_PAIRS)
     return jackknife(sums, effective, level=level, trials=trials, none=none, bounds=(0.0, np.inf), basis=basis)
 
 

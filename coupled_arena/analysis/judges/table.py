@@ -20,6 +20,8 @@ When = Literal["alone", "last"]
 STATUSES = ("valid", "unparsable", "truncated", "refused", "failed", "not asked")
 """What a status may be, by code."""
 
+NO_DISCUSSION = "there was no discussion"
+
 SIDES = {"A": 1.0, "tie": 0.5, "B": 0.0}
 """The score of side A by verdict."""
 
@@ -76,6 +78,8 @@ class Opinions:
     """Family of every judge, empty where unknown."""
     model_family: tuple[str, ...]
     """Family of every model, empty where unknown."""
+    battle_ids: tuple[str, ...] = ()
+    """Id of every battle; empty where nobody gave them names."""
     absent: tuple[str, ...] = ()
     """Columns that were not given; what they would say is missing in every estimate."""
 
@@ -214,6 +218,10 @@ class Looks:
     def discussed(self) -> bool:
         """Whether any look has an opinion after discussion."""
         return not bool(np.isnan(self.last).all())
+
+    def why(self, when: When, otherwise: str) -> str:
+        """Return why there is nothing to say of opinions: nobody discussed, or something else."""
+        return NO_DISCUSSION if when == "last" and not self.discussed else otherwise
 
     def __len__(self) -> int:
         return len(self.battle)

@@ -1,0 +1,183 @@
+"""The opinions of a run, a data frame, a file or an exported folder, and what they cannot tell."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coupled_arena.analysis.judges import LACKING, NEEDED, OPTIONAL, Opinions, opinions_of
+from coupled_arena.analysis.judges.ballots import OnFlip
+from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.studies.battle_formats import Wrong, score_of
+from coupled_arena.studies.battle_rows import ENDINGS, read_rows
+from coupled_arena.studies.problems import Problems
+from coupled_arena.tournaments.result import Result
+
+STEM = "opinions"
+"""Name of the exported file of opinions, without its ending."""
+
+ALIASES = {"a": "model_a", "b": "model_b", "verdict": "winner", "question": "question_id"}
+"""Other names that columns have in published files of votes."""
+
+_VERDICTS = {1.0: "A", 0.5: "tie", 0.0: "B", None: None}
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Opinions, and where they come from."""
+
+    source: str
+    """The run, file or folder, as messages name it."""
+    table: Opinions
+    """The opinions."""
+    on_flip: OnFlip
+    """What two different verdicts of one judge in the two orders count as: the run's rule, else a tie."""
+    notes: tuple[str, ...]
+    """What the opinions cannot tell, and why."""
+
+
+def read_opinions(source: Any, *, run: str | None = None, columns: Mapping[str, str] | None = None) -> Read:
+    """Return the opinions of a source.
+
+    Args:
+        source: a result, a store or the path of one, a data frame, or the path of a file of opinions or of a folder
+            that `export` has written.
+        run: which run of a store; its newest if left out.
+        columns: what columns of a file are called there, by their names in the frame `opinions`.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or holds what it cannot.
+        StoreError: the store holds no such run, or cannot be read.
+    """
+    if isinstance(source, Result):
+        return _of_result(source)
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if path.is_dir():
+            return _of_file(_exported(path), columns or {})
+        if path.suffix in ENDINGS:
+            return _of_file(path, columns or {})
+    if isinstance(source, Mapping) or hasattr(source, "columns"):
+        return _told("opinions", _renamed(source, columns or {}))
+    from coupled_arena.tournaments.store import Store
+
+    if isinstance(source, Store):
+        return _of_result(Result.of(source.run(run)))
+    with Store(source, create=False) as store:
+        return _of_result(Result.of(store.run(run)))
+
+
+def lacking(table: Opinions) -> tuple[str, ...]:
+    """Return the columns that say nothing, because they were not given or are the same throughout."""
+    looks = table.looks
+    silent = {
+        "question": "question" in table.absent,
+        "a": "a" in table.absent or "b" in table.absent,
+        "stage": not looks.discussed,
+        "order": not table.turned.any(),
+        "status": "status" in table.absent,
+        "length_a": bool(np.isnan(table.length).all()),
+        "family": not any(table.judge_family) or not any(table.model_family),
+        "truth": bool(np.isnan(table.truth).all()),
+        "dice": not table.dice.any(),
+        "named": bool(np.isnan(table.named).all()),
+    }
+    return tuple(name for name, is_silent in silent.items() if is_silent)
+
+
+def _of_result(result: Result) -> Read:
+    frame = result.frame("opinions")
+    return _told(f"run {result.run}", frame, result.tournament.committee.on_flip)
+
+
+def _told(source: str, columns: Any, on_flip: OnFlip = "tie") -> Read:
+    table = opinions_of(columns, where=source)
+    if not len(table.judge):
+        raise ConfigurationError([Problem(source, "opinions", "there is none; name a run or a file that has some")])
+    return Read(source, table, on_flip, tuple(_notes(table)))
+
+
+def _notes(table: Opinions) -> Iterator[str]:
+    for name in lacking(table):
+        given = "no column" if name in table.absent else "nothing in column"
+        if name in ("order", "stage") and name not in table.absent:
+            given = "one value only in column"
+        yield f"{given} `{name}`: {LACKING[name]}"
+    sizes = np.bincount(table.looks.item)
+    if sizes.min() != sizes.max():
+        yield f"committees differ: {sizes.min()} to {sizes.max()} judges a battle"
+    if len(table.judges) == 1:
+        yield "one judge only: nothing on agreement"
+    if table.questions == 1:
+        yield "one question only: no intervals"
+
+
+def _exported(folder: Path) -> Path:
+    """Return the file of opinions in a folder, the one that is read fastest if there are several."""
+    for ending in (".parquet", ".jsonl", ".csv"):
+        if (path := folder / f"{STEM}{ending}").is_file():
+            return path
+    message = f"holds no {STEM}.parquet, {STEM}.jsonl or {STEM}.csv; `coupled-arena export` writes them"
+    raise ConfigurationError([Problem(str(folder), STEM, message)])
+
+
+def _of_file(path: Path, columns: Mapping[str, str]) -> Read:
+    problems = Problems()
+    wanted = {*NEEDED, *OPTIONAL, *ALIASES.values(), *columns.values()}
+    rows = [row.fields for row in read_rows(path, wanted, problems)]
+    given = dict.fromkeys(chain.from_iterable(rows))
+    found = {name: [row.get(name) for row in rows] for name in given if name in wanted}
+    if problems.found:
+        raise problems.error(path)
+    if not rows:
+        raise ConfigurationError([Problem(str(path), STEM, "holds no row")])
+    return _told(str(path), _as_verdicts(path, _with_battles(_renamed(found, columns))))
+
+
+def _renamed(source: Any, columns: Mapping[str, str]) -> dict[str, Any]:
+    """Return the columns of a source under the names of the frame `opinions`."""
+    found = {str(name): source[name] for name in (source.columns if hasattr(source, "columns") else source)}
+    known = [*NEEDED, *OPTIONAL]
+    for name, given in columns.items():
+        if name not in known:
+            message = f"is no column of opinions; there are {', '.join(known)}"
+            raise ConfigurationError([Problem("columns", name, message)])
+        if given not in found:
+            raise ConfigurationError(
+                [Problem("columns", name, f"{given!r} is not there; there are {', '.join(found)}")]
+            )
+        found[name] = found[given]
+    for name, given in ALIASES.items():
+        if name not in found and given in found:
+            found[name] = found[given]
+    return {name: values for name, values in found.items() if name in known}
+
+
+def _with_battles(columns: dict[str, Any]) -> dict[str, Any]:
+    """Return columns with `battle`: where a file has none, question, models and replicate name it."""
+    parts = [columns[name] for name in ("question", "a", "b", "replicate") if name in columns]
+    if "battle" in columns or not {"question", "a", "b"} <= columns.keys():
+        return columns
+    return {**columns, "battle": [" ".join(map(str, row)) for row in zip(*parts, strict=True)]}
+
+
+def _as_verdicts(path: Path, columns: dict[str, Any]) -> dict[str, Any]:
+    """Return columns whose verdicts are A, B, tie or missing, however a file spells them."""
+    if "verdict" not in columns:
+        return columns
+    rows = len(columns["verdict"])
+    a, b = (columns.get(name, [""] * rows) for name in ("a", "b"))
+    known: dict[Any, str | None] = {}
+    found = []
+    for number, key in enumerate(zip(columns["verdict"], a, b, strict=True), start=1):
+        if key not in known:
+            try:
+                known[key] = _VERDICTS[score_of("verdict", *key)]
+            except Wrong as wrong:
+                raise ConfigurationError([Problem(f"{path}: row {number}", "verdict", wrong.message)]) from None
+        found.append(known[key])
+    return {**columns, "verdict": found}
