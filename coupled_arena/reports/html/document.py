@@ -227,6 +227,8 @@ class Overview(Record):
     """The tie model of the ratings."""
     components: tuple[tuple[str, ...], ...]
     """Groups of models that battles connect."""
+    unpriced: tuple[str, ...]
+    """Hosted models of which no price is known, so that the run cost more than is counted."""
     models: tuple[Card, ...]
     """Every model, in the order of the leaderboard."""
     history: tuple[Place, ...]

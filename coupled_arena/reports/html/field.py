@@ -12,6 +12,7 @@ from coupled_arena.ratings import RatingInput, Ratings, rate
 from coupled_arena.ratings.score import scores_of
 from coupled_arena.records import Battle, Usage
 from coupled_arena.reports.html.document import Card, Domain, DomainRating, Meeting
+from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.documents import rounded
 from coupled_arena.tournaments.leaderboard import PRIOR
 from coupled_arena.tournaments.result import Result
@@ -65,6 +66,13 @@ def _card(model: Model, place: tuple[float, float], battles: Sequence[Battle]) -
         tokens=rounded(used.completion_tokens / len(own)) if turns else None,
         usd=rounded(price.of(used) / len(own)) if turns and price is not None else None,
     )
+
+
+def unpriced(tournament: Tournament) -> tuple[str, ...]:
+    """Return the hosted models of a definition of which no price is known, by name."""
+    asked = [*tournament.models, *tournament.judging_models, *tournament.examiners, tournament.reference]
+    hosted = {model.name: model for model in asked if model is not None and model.kind == "hosted"}
+    return tuple(name for name, model in sorted(hosted.items()) if price_of(model) is None)
 
 
 def meetings(result: Result, ranked: Sequence[str]) -> tuple[Meeting, ...]:

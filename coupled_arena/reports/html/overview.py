@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from coupled_arena.ratings import Ratings
 from coupled_arena.records import Battle
 from coupled_arena.reports.html.committee import committee
-from coupled_arena.reports.html.document import Asked, Dice, Overview, Place
-from coupled_arena.reports.html.field import cards, domains, meetings
+from coupled_arena.reports.html.document import Asked, Committee, Dice, Overview, Place
+from coupled_arena.reports.html.field import cards, domains, meetings, unpriced
 from coupled_arena.reports.html.reproduction import steps, toml_of
 from coupled_arena.tournaments.columns import FRAMES
 from coupled_arena.tournaments.definition import Tournament
@@ -26,14 +27,15 @@ def overview(result: Result) -> Overview:
     with result.source() as run:
         history, manifest, finished = _history(run), _manifest(run, result.tournament), run.status == "finished"
     ranked = [row.model for row in result.rows]
-    judged = committee(result.tournament, result.leading)
+    judged, without_price = committee(result.tournament, result.leading), unpriced(result.tournament)
     return Overview(
         title=result.tournament.name,
         result=result.document(),
         finished=finished,
-        top=result.ratings.top_set(),
+        top=_top(result.ratings),
         ties=result.ratings.ties,
         components=result.ratings.components,
+        unpriced=without_price,
         models=cards(result, ranked),
         history=history,
         meetings=meetings(result, ranked),
@@ -41,9 +43,16 @@ def overview(result: Result) -> Overview:
         questions=_questions(result),
         committee=judged,
         dice=_dice(result),
-        caveats=_caveats(result, judged.covered, judged.overlap),
+        caveats=_caveats(result, judged, without_price),
         manifest=manifest,
     )
+
+
+def _top(ratings: Ratings) -> tuple[str, ...]:
+    """Return the models that may be the best one; none that lost every battle, of which battles say nothing more."""
+    counts = dict(zip(ratings.names, ratings.counts, strict=True))
+    found = ratings.top_set()
+    return tuple(name for name in found if counts[name].losses < counts[name].battles) or found
 
 
 def _history(run: RunReader) -> tuple[Place, ...]:
@@ -125,13 +134,14 @@ def common_prefix(first: str, second: str) -> float:
     return same / min(len(one), len(other)) if one and other else 0.0
 
 
-def _caveats(result: Result, covered: float | None, overlap: tuple[str, ...]) -> tuple[str, ...]:
-    counted, ratings = result.counted(), result.ratings
-    found = [*result.caveats, *ratings.notes, *overlap]
-    if len(result.battles) and counted["void"] / len(result.battles) >= VOID_WARNING:
-        found.append(f"{counted['void']} of {len(result.battles)} battles are void, which selects those that are not")
-    if covered is not None and covered < 1:
-        found.append(f"{100 * (1 - covered):.1f} % of the judges' seats held no verdict in the end")
-    if result.spent.usd and (unpriced := sorted(result.counts.unpriced)):
-        found.append(f"costs are at least so high: no price is known of {', '.join(unpriced)}")
+def _caveats(result: Result, judged: Committee, without_price: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what must be known, each once."""
+    void, battles = result.counted()["void"], len(result.battles)
+    found = [*result.caveats, *result.ratings.notes, *judged.overlap]
+    if battles and void / battles >= VOID_WARNING:
+        found.append(f"{void} of {battles} battles are void, and those that are decided are not drawn at random")
+    if judged.covered is not None and judged.covered < 1:
+        found.append(f"{100 * (1 - judged.covered):.1f} % of the judges' seats held no verdict in the end")
+    if without_price:
+        found.append(f"the run cost more than is counted: no price is known of {', '.join(without_price)}")
     return tuple(dict.fromkeys(found))

@@ -31,7 +31,7 @@ function heading({ overview, lines }) {
     "header",
     { class: "title" },
     el("h1", {}, name(overview.title)),
-    el("p", { class: "facts" }, facts.join(" · "), " · ", el("time", { datetime: manifest.created }, day(manifest.created)), " · ", money(result.cost)),
+    el("p", { class: "facts" }, facts.join(" · "), " · ", el("time", { datetime: manifest.created }, day(manifest.created)), " · ", money(overview)),
     overview.finished ? null : el("p", { class: "unfinished" }, "This run is not finished; everything here is what it has come to so far."),
   );
 }
@@ -40,7 +40,8 @@ function day(iso) {
   return new Date(iso).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
 }
 
-function money({ run_usd: usd, unpriced_models: unpriced }) {
+function money({ result, unpriced }) {
+  const usd = result.cost.run_usd;
   if (unpriced.length) return `at least ${dollars(usd)} (${plural(unpriced.length, "model")} unpriced)`;
   return usd ? `${dollars(usd)} spent` : "free of charge";
 }
@@ -80,7 +81,7 @@ function leaderboard({ result, top }) {
       cell: (row) => [
         el("a", { href: address("battles", null, { model: row.model }) }, name(row.model)),
         top.includes(row.model) && top.length < rows.length ? el("span", { class: "tag", title: "may be the best, at 95 %" }, top.length > 1 ? "top set" : "best") : null,
-        el("span", { class: "record" }, `${row.wins} won, ${row.losses} lost, ${row.ties} tied`),
+        el("span", { class: "record", title: "won, lost, tied" }, `${row.wins} – ${row.losses} – ${row.ties}`),
       ],
       key: (row) => row.model,
     },

@@ -35,26 +35,9 @@ function debate(battle, own) {
     "section",
     { class: "debate", "aria-label": "Debate" },
     parts ? el("p", { class: "parting" }, parts.whole ? "The two openings shared their dice and are one and the same text." : `The two openings shared their dice and part after ${plural(parts.words, "word")}; what they have in common is underlined.`) : null,
-    rounds.map((round) => el("section", { class: "round", "aria-label": `Round ${round}` }, el("h2", {}, `Round ${round}`), el("div", { class: "turns" }, placed(turns.filter((turn) => turn.round === round)).map(([turn, row]) => turnOf(turn, row, parts))))),
+    rounds.map((round) => el("section", { class: "round", "aria-label": `Round ${round}` }, el("h2", {}, `Round ${round}`), el("div", { class: "turns" }, turns.filter((turn) => turn.round === round).map((turn) => turnOf(turn, parts))))),
     turns.length ? null : el("p", { class: "note" }, "Nothing was said."),
   );
-}
-
-// Every turn begins half a turn below the one it follows, so that the columns show who answers whom.
-function placed(turns) {
-  const ends = { A: 1, B: 1 };
-  let row = 0;
-  return turns.map((turn) => {
-    row += 1;
-    if (turn.speaker in ends) {
-      row = Math.max(row, ends[turn.speaker]);
-      ends[turn.speaker] = row + 2;
-    } else {
-      row = Math.max(row, ends.A, ends.B);
-      ends.A = ends.B = row + 1;
-    }
-    return [turn, row];
-  });
 }
 
 // How far the openings of both sides are the same, and where they part.
@@ -72,14 +55,15 @@ function parting(turns) {
   return { first, same, whole, words };
 }
 
-function turnOf(turn, row, parts) {
+function turnOf(turn, parts) {
   const known = turn.speaker === "A" || turn.speaker === "B";
   const marked = parts && parts.first.includes(turn);
   let left = marked ? parts.same : 0;
   const sections = (turn.sections ?? []).map((section) => {
     const shared = section.text.slice(0, Math.max(0, left));
+    const parted = marked && !parts.whole && left >= 0 && left <= section.text.length;
     left -= section.text.length + 1;
-    return sectionOf(section, shared);
+    return sectionOf(section, shared, parted);
   });
   const notes = [
     turn.outcome && turn.outcome !== "ok" ? turn.outcome : null,
@@ -90,7 +74,7 @@ function turnOf(turn, row, parts) {
   ].filter(Boolean);
   return el(
     "article",
-    { class: `turn ${known ? turn.speaker.toLowerCase() : "other"}`, vars: { row: known ? `${row} / span 2` : row } },
+    { class: `turn ${known ? turn.speaker.toLowerCase() : "other"}` },
     el("header", {}, el("span", { class: "seat" }, known ? turn.speaker : name(turn.speaker)), name(turn.model, { class: "clip" }), el("span", { class: "quiet" }, `step ${turn.step}`)),
     sections,
     notes.length ? el("p", { class: "notes" }, notes.join(" · ")) : null,
@@ -98,9 +82,10 @@ function turnOf(turn, row, parts) {
   );
 }
 
-function sectionOf(section, shared) {
-  const body = shared ? said(section.text.slice(shared.length)) : said(section.text);
-  if (shared) body.prepend(el("span", { class: "shared" }, visible(shared.slice(0, MOST_SHOWN))), section.text.length > shared.length ? el("span", { class: "parts", title: "here the two openings part" }, "part here") : "");
+function sectionOf(section, shared, parted) {
+  const body = said(section.text.slice(shared.length));
+  const mark = parted ? el("span", { class: "parts", title: "here the two openings part" }, "part here") : "";
+  if (shared || parted) body.prepend(el("span", { class: "shared" }, visible(shared.slice(0, MOST_SHOWN))), mark);
   return el("details", { class: "section", open: section.tag !== "think" }, el("summary", {}, name(section.tag), el("span", { class: "quiet" }, plural(section.text.split(/\s+/).filter(Boolean).length, "word"))), body);
 }
 

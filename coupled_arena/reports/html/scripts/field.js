@@ -135,7 +135,7 @@ function domainsOf({ domains, models }) {
             "table",
             { class: "matrix domains" },
             el("caption", { class: "unread" }, "Ratings by domain"),
-            el("thead", {}, el("tr", {}, el("td"), shown.map((domain) => el("th", { scope: "col" }, el("a", { href: address("battles", null, { domain: domain.domain }) }, name(domain.domain)), el("small", {}, `${domain.battles} battles`))))),
+            el("thead", {}, el("tr", {}, el("td"), shown.map((domain) => el("th", { scope: "col" }, el("a", { href: address("battles", null, { domain: domain.domain }) }, name(domain.domain, { class: "clip" })), el("small", {}, `${domain.battles} battles`))))),
             el("tbody", {}, models.map((model, place) => el("tr", {}, el("th", { scope: "row" }, name(model.name, { class: "clip" })), shown.map((domain) => cell(domain.models[place]))))),
           ),
         )

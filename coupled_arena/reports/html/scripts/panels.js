@@ -18,8 +18,8 @@ function questionsView({ overview }) {
       cell: (own) => [el("a", { href: address("battles", null, { question: own.question }) }, name(own.question)), el("details", { class: "text" }, el("summary", {}, el("span", { dir: "auto" }, visible(own.text.slice(0, 300)))), said(own.text), own.reference ? [el("p", { class: "kind" }, "Reference answer"), said(own.reference)] : null)],
       key: (own) => own.question,
     },
-    { title: "Domain", first: "up", cell: (own) => name(own.domain), key: (own) => own.domain },
-    { title: "By", class: "few", first: "up", cell: (own) => name(own.author), key: (own) => own.author },
+    { title: "Domain", first: "up", cell: (own) => name(own.domain, { class: "clip" }), key: (own) => own.domain },
+    { title: "By", class: "few", first: "up", cell: (own) => name(own.author, { class: "clip" }), key: (own) => own.author },
     { title: "Battles", class: "right", cell: (own) => own.battles, key: (own) => own.battles },
     { title: "Hardness", class: "right", cell: (own) => decimal(own.hardness), key: (own) => own.hardness, hint: "points missing in a battle on average: half a point for each debater without an answer, else how far the better-rated one fell short; drawn towards the mean" },
     { title: "Contested", class: "right", cell: (own) => meter(own.contested, percent(own.contested)), key: (own) => own.contested, hint: "chance that two judges disagreed before they discussed; drawn towards the mean" },
@@ -140,14 +140,14 @@ function arms({ sentence, pairs }) {
 }
 
 function methodView({ overview }) {
-  const { manifest, result } = overview;
+  const { manifest } = overview;
   const { toml, definition, versions, prompts, steps, ...rest } = manifest;
   const facts = [
     ["Run", manifest.run],
     ["Played", manifest.created],
     ["Seed", manifest.seed],
     ["Prompts", `${prompts?.name}, digest ${prompts?.digest}`],
-    ["Paid", money(result.cost)],
+    ["Paid", money(overview)],
     ...Object.entries(versions ?? {}).map(([key, value]) => [key, value]),
   ];
   return [
