@@ -94,7 +94,7 @@ def opinions_from(
     )
 
 
-def rows_of(opinions: Opinions, keep: NDArray[np.bool_]) -> Opinions:
-    """Return some of the opinions, with all battles."""
+def rows_of(opinions: Opinions, keep: NDArray[np.bool_] | NDArray[np.intp]) -> Opinions:
+    """Return some of the opinions, or all in another order, with all battles."""
     names = ("battle", "judge", "score", "stage", "turned", "dice", "status", "carried", "named", "chances")
     return replace(opinions, **{name: getattr(opinions, name)[keep] for name in names})

@@ -22,7 +22,8 @@ def why(found: Corrected, judge: str, term: Term) -> str:
 
 def test_biases_are_read_back_and_ratings_come_closer_to_the_truth() -> None:
     found = correct(drawn(questions=150, position=0.5, length=0.6, family=0.8, spread=0.3))
-    for term, truth in (("position", 0.5), ("length", 0.6), ("family", 0.8)):
+    truths: dict[Term, float] = {"position": 0.5, "length": 0.6, "family": 0.8}
+    for term, truth in truths.items():
         for judge in ("j0", "j1"):
             bias = found.bias(judge, term)
             assert bias is not None and bias.se is not None and bias.shown
@@ -52,10 +53,10 @@ def test_without_lapses_it_is_a_rating_with_covariates() -> None:
     assert found.ratings.ratings == pytest.approx(twin.ratings, abs=1e-4)
     assert found.ratings.low == pytest.approx(twin.low, abs=1e-3)
     for effect in twin.effects:
-        term, judge = effect.name.split()
-        bias = found.bias(f"j{judge}", term)  # type: ignore[arg-type]
+        term, number = effect.name.split()
+        bias = found.bias(f"j{number}", term)  # type: ignore[arg-type]
         assert bias is not None and bias.value == pytest.approx(effect.coefficient, abs=1e-6)
-        assert (bias.se, bias.high) == (pytest.approx(effect.se, abs=1e-6), pytest.approx(effect.high, abs=1e-6))
+        assert bias.se == pytest.approx(effect.se, abs=1e-6) and bias.high == pytest.approx(effect.high, abs=1e-6)
     raw = rate(RatingInput(opinions.models, a, b, opinions.score, np.ones(len(a)), question))
     assert found.raw.ratings == pytest.approx(raw.ratings)
 
@@ -181,7 +182,7 @@ def test_carried_and_missing_verdicts_do_not_count() -> None:
 
 def test_a_panel_that_shares_its_effects_needs_fewer_questions() -> None:
     opinions = drawn(questions=14, position=0.6, length=0.6, family=0.6)
-    own, shared = (correct(opinions, per=per, terms=TERMS[:3]) for per in ("judge", "panel"))  # type: ignore[arg-type]
+    own, shared = (correct(opinions, per=per, terms=TERMS[:3]) for per in ("judge", "panel"))
     assert own.ratings.low[0] is None and own.notes == (
         "no intervals: 14 questions do not outnumber 14 strengths and effects",
     )
@@ -193,13 +194,7 @@ def test_neither_order_of_rows_nor_sides_matter() -> None:
     opinions = drawn(position=0.4, length=0.5, family=0.6, ties=0.1, questions=30)
     found = correct(opinions)
     mixed = np.random.default_rng(0).permutation(len(opinions.score))
-    shuffled = replace(
-        opinions,
-        **{
-            name: getattr(opinions, name)[mixed]
-            for name in ("battle", "judge", "score", "stage", "turned", "dice", "status", "carried", "named", "chances")
-        },
-    )
+    shuffled = rows_of(opinions, mixed)
     for other in (shuffled, opinions.swapped()):
         again = correct(other)
         assert again.ratings.ratings == pytest.approx(found.ratings.ratings)

@@ -93,7 +93,7 @@ class Likelihood:
         difference = self.design @ point[:linear]
         # Without a lapse the last entry is read, which is none.
         e = np.append(point[linear:], 0.0)[self.lapse]
-        up, down = _sigmoid(difference), _sigmoid(-difference)
+        up, down = sigmoid(difference), sigmoid(-difference)
         p, q = (np.maximum(e / 2 + (1 - e) * side, _LEAST) for side in (up, down))
         y = self.score
         slope, away = (1 - e) * up * down, (down - up) / 2
@@ -118,7 +118,7 @@ class Likelihood:
         expected, observed = (self._information(parts) for parts in (rows.expected, rows.observed))
         if self.virtual_ties:
             strength = self.basis @ point[:coordinates]
-            up, down = _sigmoid(strength), _sigmoid(-strength)
+            up, down = sigmoid(strength), sigmoid(-strength)
             level += self.virtual_ties * float((np.log(up) + np.log(down)).sum()) / 2
             gradient[:coordinates] += self.virtual_ties * ((down - up) / 2) @ self.basis
             pull = self.virtual_ties * (self.basis.T * (up * down)) @ self.basis
@@ -156,7 +156,8 @@ def mean_free(models: int) -> Floats:
     return columns
 
 
-def _sigmoid(x: Floats) -> Floats:
+def sigmoid(x: Floats) -> Floats:
+    """Return 1 / (1 + exp(-x)), all digits of small ones kept."""
     # Exponents are never positive, so that none overflows.
     small = np.exp(-np.abs(x))
     return np.asarray(np.where(x >= 0, 1.0, small) / (1 + small), dtype=np.float64)
