@@ -82,19 +82,29 @@ def test_what_cells_have_in_common_is_asked_once_and_a_finished_study_asks_nothi
 ) -> None:
     study = ca.JudgeStudy(orders=["one", "both"], discussion_rounds=[0, 1], replicates=2)
     first = study.run(played[0])
-    made = first.cells.set_index(["orders", "discussion_rounds", "dice"])["made"].to_dict()
-    alone, order = BATTLES * 3, {("one", 0): 0, ("one", 1): 0, ("both", 0): 1, ("both", 1): 1}
-    # The first dice are those of the run, which has asked for one order already.
-    assert {key: count for key, count in made.items() if key[2] == 0} == {
-        (*key, 0): count * alone for key, count in order.items()
-    }
-    assert {key: count for key, count in made.items() if key[2] == 1} == {(*key, 1): alone for key in order}
+    rows = first.cells[["orders", "discussion_rounds", "dice", "made"]].itertuples(index=False)
+    alone = BATTLES * 3
+    # The first dice are those of the run, which has asked for one order already; without discussion all is at hand.
+    assert [row.made for row in rows] == [0, alone, 0, alone, alone, alone, alone, alone]
     again = study.run(played[0])
     assert again.cells["made"].sum() == 0
     assert again.opinions.equals(first.opinions)
     assert first.rejudged(1).changed == first.cells["changed"][0] == 0
     with pytest.raises(KeyError):
         first.rejudged(99)
+
+
+def test_judges_are_studied_in_every_condition_with_all_their_dice(played: tuple[ca.Store, ca.Result]) -> None:
+    panels = {"first": ["sim/k1?position=9", "sim/k2?position=9"], "fair": ["sim/k1?position=0", "sim/k2?position=0"]}
+    found = ca.JudgeStudy(panels=panels, orders="both", discussion_rounds=0, replicates=3).run(played[0])
+    rows = found.judges[["panel", "judge", "opinions", "position_effect", "flip_rate"]].itertuples(index=False)
+    listed = list(rows)
+    first, fair = ([row for row in listed if row.panel == panel] for panel in panels)
+    assert [(row.judge, row.opinions) for row in first] == [(judge, BATTLES * 2 * 3) for judge in ("sim/k1", "sim/k2")]
+    assert {(row.position_effect, row.flip_rate) for row in first} == {(0.5, 1.0)}
+    assert 0.5 not in {row.position_effect for row in fair}
+    assert found.panels["panel"].tolist() == ["first", "fair"]
+    assert found.panels["battles"].tolist() == [BATTLES] * 2
 
 
 def test_a_study_that_spends_its_budget_keeps_whole_cells_and_goes_on_with_a_larger_one(

@@ -1,10 +1,13 @@
 """What a study of judges comes to: data frames with the factors of the grid in their first columns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coupled_arena.studies.experiments.grid import Cell, Condition
+from coupled_arena.studies.judging.reading import read_opinions
+from coupled_arena.studies.judging.report import JudgeReport
+from coupled_arena.studies.judging.study import studied
 from coupled_arena.studies.rejudged import Rejudged
 from coupled_arena.tournaments.base import Base
 from coupled_arena.tournaments.result import Result
@@ -58,6 +61,40 @@ class JudgeStudyResult:
 
         rows = [{**one.cell.columns, **self._facts(one.result)} for one in self.judged]
         return pd.DataFrame(rows, columns=None if rows else list(FACTORS))
+
+    @cached_property
+    def reports(self) -> tuple[tuple[Condition, JudgeReport], ...]:
+        """The study of judges (`ca.judges`) of every condition, all draws of its dice together."""
+        found = []
+        for condition in dict.fromkeys(one.cell.condition for one in self.judged):
+            own = [one for one in self.judged if one.cell.condition == condition]
+            cells = [one.cell.number for one in own]
+            # Every cell is a run of its own, but battles are the same ones in all of them.
+            opinions = self.opinions[self.opinions["cell"].isin(cells)].drop(columns="run")
+            read = replace(read_opinions(opinions), on_flip=own[0].result.tournament.committee.on_flip)
+            found.append((condition, studied(replace(read, source=own[0].cell.words))))
+        return tuple(found)
+
+    @cached_property
+    def judges(self) -> "pd.DataFrame":
+        """A line for every judge in every condition: factors without `cell` and `dice`, then as in `JudgeReport`."""
+        return self._conditions("judges")
+
+    @cached_property
+    def panels(self) -> "pd.DataFrame":
+        """A line for every condition: factors without `cell` and `dice`, then the panel as in `JudgeReport`."""
+        return self._conditions("panel")
+
+    def _conditions(self, name: str) -> "pd.DataFrame":
+        import pandas as pd
+
+        frames = []
+        for condition, report in self.reports:
+            frame = getattr(report, name).copy()
+            for place, (factor, value) in enumerate(condition._asdict().items()):
+                frame.insert(place, factor, value)
+            frames.append(frame)
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(Condition._fields))
 
     def rejudged(self, cell: int) -> Rejudged:
         """Return how the decisions and the ranking of a cell differ from those of the run; a `KeyError` for no cell."""
