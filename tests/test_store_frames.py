@@ -128,7 +128,7 @@ def test_ratings_are_ranked_and_missing_ones_stay_missing(run: RunReader) -> Non
 
 def test_jsonl_keeps_text_and_nesting(run: RunReader, tmp_path: Path) -> None:
     files = export(run, tmp_path / "out")
-    assert sorted(file.name for file in files) == sorted(f"{name}.jsonl" for name in NAMES)
+    assert sorted(file.name for file in files) == sorted(["README.md", *(f"{name}.jsonl" for name in NAMES)])
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(file.name for file in files)
     turns = lines_of(tmp_path / "out/turns.jsonl")
     assert lines_of(tmp_path / "out/opinions.jsonl")[1]["reasons"] == "日本\nline\u2028end"

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 from coupled_arena.errors import ConfigurationError, Problem, StoreError
 from coupled_arena.tournaments.columns import FRAMES, FrameColumn
 from coupled_arena.tournaments.database import decoded
+from coupled_arena.tournaments.dataset_card import NAME, write_card
 from coupled_arena.tournaments.reader import RunReader
 
 Format = Literal["jsonl", "csv", "parquet"]
@@ -24,9 +25,10 @@ _ENDS_OF_LINE = re.compile("[\x85\u2028\u2029]")
 def export(run: RunReader, folder: str | os.PathLike[str], formats: Sequence[str] = ("jsonl",)) -> list[Path]:
     """Write every data frame of a run in every format and return the files, `battles.jsonl` and so on.
 
-    Files are UTF-8; existing ones are replaced whole or not at all. In CSV a text cell that a
-    spreadsheet would take for a formula gets an apostrophe in front, so CSV is for people; JSONL and Parquet keep every
-    text as it is.
+    A `README.md` among them is the dataset card by which Hugging Face `datasets` loads the folder; a README of your own
+    in the folder stays as it is, and none is returned. Files are UTF-8; existing ones are replaced whole or not at all.
+    In CSV a text cell that a spreadsheet would take for a formula gets an apostrophe in front, so CSV is for people;
+    JSONL and Parquet keep every text as it is.
 
     Raises:
         ConfigurationError: an unknown format, or Parquet without the package pyarrow.
@@ -35,17 +37,22 @@ def export(run: RunReader, folder: str | os.PathLike[str], formats: Sequence[str
     for name in formats:
         _check(name)
     target = Path(folder)
-    written = []
+    written, counts = [], {}
     try:
         target.mkdir(parents=True, exist_ok=True)
         for frame, columns in FRAMES.items():
             rows = run.rows(frame)
+            counts[frame] = len(rows)
             for name in formats:
                 path = target / f"{frame}.{name}"
                 with decoded(run.where):
                     content = _WRITERS[name](columns, rows)
                 _replace(path, content)
                 written.append(path)
+        card = write_card(run, target, formats, counts)
+        if card is not None:
+            _replace(target / NAME, card)
+            written.append(target / NAME)
     except OSError as error:
         raise StoreError(f"{target}: cannot be written ({error}); name a folder that can") from error
     return written
@@ -104,12 +111,13 @@ def _parquet(columns: Sequence[FrameColumn], rows: Sequence[tuple[Any, ...]]) ->
     import pyarrow.parquet as pq
 
     types = {"number": pa.float64(), "flag": pa.bool_(), "integer": pa.int64(), "optional integer": pa.int64()}
-    arrays = [
-        pa.array([row[index] for row in rows], types.get(column.kind, pa.string()))
-        for index, column in enumerate(columns)
+    fields = [
+        pa.field(column.name, types.get(column.kind, pa.string()), metadata={"description": column.meaning})
+        for column in columns
     ]
+    arrays = [pa.array([row[index] for row in rows], field.type) for index, field in enumerate(fields)]
     buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_arrays(arrays, names=[column.name for column in columns]), buffer)
+    pq.write_table(pa.Table.from_arrays(arrays, schema=pa.schema(fields)), buffer)
     return buffer.getvalue()
 
 
