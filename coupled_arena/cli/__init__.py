@@ -16,6 +16,7 @@ from coupled_arena.cli.adding import add
 from coupled_arena.cli.annotating import annotate
 from coupled_arena.cli.benching import bench
 from coupled_arena.cli.comparing import compare
+from coupled_arena.cli.judging import judges
 from coupled_arena.cli.playing import demo, run
 from coupled_arena.cli.rating import rate
 from coupled_arena.cli.rejudging import rejudge
@@ -47,6 +48,7 @@ for command in (
     export,
     report,
     rate,
+    judges,
     view,
     annotate,
     serve,
