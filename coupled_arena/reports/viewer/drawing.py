@@ -1,13 +1,16 @@
 """What a page needs of a whole run, drawn by a process of its own.
 
-Going through a run takes memory and time in proportion to it. A process that ends with the work gives the memory back,
-and the server answers meanwhile.
+Going through a run takes memory and time in proportion to it. The server answers meanwhile, and a process that has
+grown ends with the work and gives the memory back.
 """
 
 import asyncio
 import json
 import os
+import resource
+import select
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +23,12 @@ from coupled_arena.tournaments.store import Store
 
 NICENESS = 5
 """How far the work stands back behind others, above all behind a tournament that is being played."""
+
+IDLE_SECONDS = 60
+"""How long the process waits for more work."""
+
+MOST_MEGABYTES = 250
+"""A process that has held more than this ends when its work is done."""
 
 
 class Drawing(NamedTuple):
@@ -42,49 +51,84 @@ def draw(path: Path, run: str) -> Drawing:
         return Drawing(packed(overview(result).model_dump()), packed(lines(result.battles).model_dump()))
 
 
-async def drawn(path: Path, run: str) -> Drawing:
-    """Have another process go through a run.
+class Drawer:
+    """Has runs drawn by another process, which is started when it is needed; one run at a time."""
 
-    Raises:
-        StoreError: it could not.
-    """
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        __name__,
-        str(path),
-        run,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        told, said = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
+    def __init__(self) -> None:
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def __call__(self, path: Path, run: str) -> Drawing:
+        """Return the drawing of a run.
+
+        Raises:
+            StoreError: it could not be drawn.
+        """
+        order = json.dumps([str(path), run]).encode() + b"\n"
+        # A process that was there may have ended just now, for want of work.
+        for _ in range(2):
+            if self._process is None:
+                self._process = await self._start()
+            try:
+                if (found := await self._ask(self._process, order)) is not None:
+                    return found
+            except asyncio.CancelledError:
+                await self.aclose()
+                raise
+            await self.aclose()
+        raise StoreError(f"{path}: run {run} could not be drawn: its process ended; load the page again")
+
+    async def aclose(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
             await process.wait()
-    if process.returncode:
-        words = said.decode("utf-8", "replace").strip().splitlines()
-        raise StoreError(words[-1] if words else f"{path}: run {run} could not be drawn")
-    head, _, rest = told.partition(b"\n")
-    sizes = json.loads(head)
-    return Drawing(rest[: sizes["overview"]], rest[sizes["overview"] :])
+
+    @staticmethod
+    async def _start() -> asyncio.subprocess.Process:
+        pipe = asyncio.subprocess.PIPE
+        # In a session of its own, Ctrl-C in a terminal ends the server only, and that ends it.
+        return await asyncio.create_subprocess_exec(
+            sys.executable, "-m", __name__, stdin=pipe, stdout=pipe, start_new_session=True
+        )
+
+    async def _ask(self, process: asyncio.subprocess.Process, order: bytes) -> Drawing | None:
+        """Return the drawing, or None where the process has ended."""
+        stdin, stdout = process.stdin, process.stdout
+        if stdin is None or stdout is None:
+            return None
+        try:
+            stdin.write(order)
+            await stdin.drain()
+            head = json.loads(await stdout.readline() or b"null")
+            if head is None:
+                return None
+            if "problem" in head:
+                raise StoreError(head["problem"])
+            return Drawing(await stdout.readexactly(head["overview"]), await stdout.readexactly(head["lines"]))
+        except (OSError, asyncio.IncompleteReadError):
+            return None
 
 
-def main() -> int:
-    """Write the drawing of a run of a store to standard output: the sizes of its parts, then these."""
+def main() -> None:
+    """Draw the runs that standard input names, a line each: `[store, run]`.
+
+    Each answer is a line of JSON, the sizes of its parts or the problem, and then the parts.
+    """
     os.nice(NICENESS)
-    path, run = sys.argv[1:]
-    try:
-        found = draw(Path(path), run)
-    except ArenaError as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
-    head = json.dumps({"overview": len(found.overview), "lines": len(found.lines)})
-    sys.stdout.buffer.write(b"".join((head.encode(), b"\n", *found)))
-    return 0
+    while select.select([sys.stdin], [], [], IDLE_SECONDS)[0] and (order := sys.stdin.readline()):
+        path, run = json.loads(order)
+        try:
+            found = draw(Path(path), run)
+            head: dict[str, int | str] = {"overview": len(found.overview), "lines": len(found.lines)}
+        except ArenaError as error:
+            found, head = Drawing(b"", b""), {"problem": str(error)}
+        sys.stdout.buffer.write(b"".join((json.dumps(head).encode(), b"\n", *found)))
+        sys.stdout.buffer.flush()
+        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > 1024 * MOST_MEGABYTES:
+            break
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -84,6 +84,13 @@ class Gallery:
             raise StoreError(self._problem)
         return list(self._seen.values())
 
+    async def begin(self) -> None:
+        """Draw the run opened last, which is the one that most people want to see."""
+        with suppress(StoreError):
+            newest = next((seen.id for seen in await self.runs() if not seen.bench), None)
+            if newest is not None:
+                await self.drawing(newest)
+
     async def drawing(self, run: str) -> tuple[Drawing, str]:
         """Return the drawing of a run and the state it shows; a run that has gone on since is drawn anew meanwhile.
 

@@ -15,7 +15,7 @@ from coupled_arena.errors import RunNotFound
 from coupled_arena.models.serving.listening import HOST
 from coupled_arena.reports.html.document import battle_document
 from coupled_arena.reports.html.page import page, policy_of
-from coupled_arena.reports.viewer.drawing import drawn
+from coupled_arena.reports.viewer.drawing import Drawer
 from coupled_arena.reports.viewer.gallery import Gallery
 from coupled_arena.reports.web.answers import as_json, as_problem, compressed
 from coupled_arena.reports.web.server import PageServer
@@ -59,7 +59,8 @@ class Viewer(PageServer):
     def __init__(self, path: Path, *, host: str = HOST, port: int = PORT, token: str = "") -> None:
         Store(path, reading=True).close()
         self._path = path
-        self._gallery = Gallery(path, drawn)
+        self._drawer = Drawer()
+        self._gallery = Gallery(path, self._drawer)
         self._reading = Watch(path)
         self._turn = asyncio.Lock()
         routes = [
@@ -77,9 +78,19 @@ class Viewer(PageServer):
         ]
         super().__init__("view", routes, host=host, port=port, token=token)
 
+    async def run(self) -> None:
+        """Answer requests until `stop`; the newest run is drawn before somebody asks for it."""
+        first = asyncio.create_task(self._gallery.begin())
+        try:
+            await super().run()
+        finally:
+            first.cancel()
+            await asyncio.gather(first, return_exceptions=True)
+
     async def aclose(self) -> None:
         """End what goes on, and let go of the store."""
         await self._gallery.aclose()
+        await self._drawer.aclose()
         self._reading.close()
 
     async def _home(self, request: Request) -> Response:

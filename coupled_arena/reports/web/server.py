@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from coupled_arena.errors import ArenaError, ConfigurationError
+from coupled_arena.errors import ArenaError, ConfigurationError, RunNotFound
 from coupled_arena.models.serving.listening import Listener
 from coupled_arena.models.serving.settings import ServerSettings
 from coupled_arena.reports.web.answers import as_problem
@@ -57,7 +57,7 @@ async def _unknown(request: Request, error: Exception) -> Response:
 async def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, ConfigurationError):
         return as_problem("; ".join(f"{problem.key}: {problem.message}" for problem in error.problems), 400)
-    return as_problem(str(error), 503)
+    return as_problem(str(error), 404 if isinstance(error, RunNotFound) else 503)
 
 
 async def _broken(request: Request, error: Exception) -> Response:
