@@ -28,8 +28,8 @@ LACKING: Mapping[str, str] = {
 }
 """What a study cannot tell without a column."""
 
-OPTIONAL = (*LACKING, "run", "replicate", "carried", "family_a", "family_b", "probability_a", "probability_b",
-            "probability_tie")  # fmt: skip
+OPTIONAL = (*LACKING, "run", "domain", "round", "replicate", "carried", "family_a", "family_b", "probability_a",
+            "probability_b", "probability_tie")  # fmt: skip
 """All other columns that a study reads."""
 
 _WHERE = "opinions"

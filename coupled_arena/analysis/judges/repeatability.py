@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coupled_arena.analysis.judges.company import counted_by
-from coupled_arena.analysis.judges.estimate import Estimate, Floats, by_question, mean_of, ratio_of
+from coupled_arena.analysis.judges.estimate import Estimate, Floats, by_question, jackknife, mean_of
 from coupled_arena.analysis.judges.slopes import summed
 from coupled_arena.analysis.judges.table import Opinions
 from coupled_arena.analysis.labels import Codes
@@ -49,7 +49,8 @@ def share_of_dice(table: Opinions, *, level: float = 0.95) -> Estimate:
 
     Two judges with the same law disagree as often as one of them disagrees with itself. Of the chance that two judges
     disagree on one battle in one order, this is the share that their own chances to disagree with themselves make up,
-    half of either's: what is left is `1/2 sum_v (p_v - q_v)^2`, the judges' different minds.
+    half of either's: what is left is `1/2 sum_v (p_v - q_v)^2`, the judges' different minds. Estimated without
+    bias from few draws, it may come out above 1 by chance.
     """
     laws = _laws(table)
     shown = np.unique(laws.shown, return_inverse=True)[1]
@@ -64,7 +65,13 @@ def share_of_dice(table: Opinions, *, level: float = 0.95) -> Estimate:
     met = pairs > 0
     sums, trials = by_question(group[met], (dice * (judges - 1))[met], disagreement[met])
     none = "judges never disagree" if trials else _NO_PAIRS
-    return ratio_of(sums, level=level, trials=trials, none=none, basis=laws.basis)
+    ends = (0.0, np.inf)
+    return jackknife(sums, _ratio, level=level, trials=trials, none=none, bounds=ends, basis=laws.basis)
+
+
+def _ratio(sums: Floats) -> Floats:
+    ratio: Floats = sums[..., 0] / sums[..., 1]
+    return ratio
 
 
 def _laws(table: Opinions) -> _Laws:
