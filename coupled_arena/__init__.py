@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from coupled_arena.agents import Debater, Examiner, Judge, Role
     from coupled_arena.agents.client import model_client
+    from coupled_arena.analysis.calibration import Calibrated
+    from coupled_arena.analysis.correction import Corrected
     from coupled_arena.config import load
     from coupled_arena.errors import (
         ArenaError,
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     )
     from coupled_arena.studies.compare import acompare, compare
     from coupled_arena.studies.comparison import Comparison
+    from coupled_arena.studies.correcting import calibrated, corrected
     from coupled_arena.studies.experiments import JudgeStudy, JudgeStudyResult
     from coupled_arena.studies.judging import JudgeReport, judges
     from coupled_arena.studies.rejudged import Rejudged
@@ -80,6 +83,8 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 _HOMES = {
     "agents": ("Debater", "Examiner", "Judge", "Role"),
     "agents.client": ("model_client",),
+    "analysis.calibration": ("Calibrated",),
+    "analysis.correction": ("Corrected",),
     "config": ("load",),
     "errors": (
         "ArenaError",
@@ -122,6 +127,7 @@ _HOMES = {
     ),
     "studies.compare": ("acompare", "compare"),
     "studies.comparison": ("Comparison",),
+    "studies.correcting": ("calibrated", "corrected"),
     "studies.experiments": ("JudgeStudy", "JudgeStudyResult"),
     "studies.judging": ("JudgeReport", "judges"),
     "studies.rejudged": ("Rejudged",),
@@ -147,11 +153,13 @@ __all__ = [
     "BattleRules",
     "Bench",
     "BudgetReached",
+    "Calibrated",
     "CallFailed",
     "CommitteeRules",
     "Comparison",
     "ConfigurationError",
     "ConversationError",
+    "Corrected",
     "Debater",
     "Decision",
     "Exact",
@@ -197,7 +205,9 @@ __all__ = [
     "add",
     "arejudge",
     "bench",
+    "calibrated",
     "compare",
+    "corrected",
     "gsm8k",
     "judges",
     "last_number",

@@ -183,7 +183,7 @@ def test_labels_that_all_go_one_way_are_named_and_refused_where_judges_say_the_s
 
 @pytest.mark.parametrize(
     ("chosen", "word"),
-    [("close", "how far the judges lean"), ("model", "battles of m0"), ("domain", "domain math")],
+    [("close", "battles that the judges find clear"), ("model", "battles of m0"), ("domain", "battles in math")],
 )
 def test_a_slice_that_was_chosen_is_refused(chosen: str, word: str) -> None:
     opinions, everything = labelled(questions=100, share=1.0)
@@ -197,7 +197,7 @@ def test_a_slice_that_was_chosen_is_refused(chosen: str, word: str) -> None:
     }[chosen]
     label = np.where(rng.random(opinions.battles) < likely, everything, np.nan)
     with pytest.raises(RatingError, match=f"no random part of all: (more|less) of {word}"):
-        calibrate(opinions, label, traits={"domain math": math})
+        calibrate(opinions, label, traits={"battles in math": math})
 
 
 def test_a_random_slice_is_hardly_ever_refused() -> None:

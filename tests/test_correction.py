@@ -133,14 +133,14 @@ def test_one_order_is_enough_and_says_what_it_means() -> None:
     assert not both.notes
 
 
-def test_an_effect_that_separates_is_left_out_with_the_reason() -> None:
+def test_an_effect_that_separates_is_refused_by_name() -> None:
     opinions = drawn(questions=80)
     score = opinions.score.copy()
     own = opinions.judge == 1
     score[own] = np.where(opinions.turned[own], 0.0, 1.0)
-    found = correct(replace(opinions, score=score), terms=("position", "length"))
-    assert "no finite effect fits best" in why(found, "j1", "position")
-    assert found.bias("j0", "position") is not None
+    with pytest.raises(RatingError, match=r"no finite effect fits best: .* by position of j1"):
+        correct(replace(opinions, score=score))
+    assert correct(rows_of(replace(opinions, score=score), ~own)).bias("j0", "position") is not None
 
 
 def test_models_that_are_not_compared_are_refused() -> None:

@@ -13,8 +13,8 @@ FEWEST = 10
 FALSE_ALARM = 0.001
 """Chance that a random slice is taken for a chosen one."""
 
-LEAD = "how far the judges lean to one side"
-"""Name of the trait that every slice has."""
+LEAD = "battles that the judges find clear"
+"""Name of the trait that every slice has: how far the judges lean to one side."""
 
 
 def why_not(part: Slice) -> str:

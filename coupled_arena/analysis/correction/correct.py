@@ -46,8 +46,8 @@ def correct(
 
     Raises:
         ConfigurationError: a term, `per` or the level is out of range.
-        RatingError: no effect can be estimated, the battles do not connect the models, or do not compare them and there
-            is no prior.
+        RatingError: no effect can be estimated, one has no finite maximum, the battles do not connect the models, or do
+            not compare them and there is no prior.
     """
     _check(terms, per, level)
     votes = votes_of(opinions, stage=stage, per=per)

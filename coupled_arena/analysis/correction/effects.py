@@ -104,8 +104,8 @@ def unknowable(information: Floats, effects: Sequence[Effect], models: int) -> t
     return found, f"the opinions cannot tell it apart from {' and '.join(apart)}"
 
 
-def separating(before: Floats, after: Floats, effects: Sequence[Effect], models: int) -> tuple[tuple[Effect, ...], str]:
-    """Return effects that fit ever better as they grow, and why; none if all have a finite maximum.
+def separating(before: Floats, after: Floats, effects: Sequence[Effect], models: int) -> list[Effect]:
+    """Return the effects that fit ever better as they grow; none if all have a finite maximum.
 
     Args:
         before: information where all models are equal, shape (parameters, parameters).
@@ -115,11 +115,10 @@ def separating(before: Floats, after: Floats, effects: Sequence[Effect], models:
     """
     root = np.linalg.inv(np.linalg.cholesky(before))
     values, directions = np.linalg.eigh(root @ after @ root.T)
-    if values[0] >= _SEPARATED or not effects:
-        return (), ""
-    taking, _ = _taking_part((root.T @ directions[:, 0]) * np.sqrt(np.diag(before)), effects, models)
-    found = _given_up(effects, taking, strengths=False)
-    return found, "no finite effect fits best: it separates the battles won from those lost"
+    vanishing = directions[:, values < _SEPARATED].T if effects else ()
+    each = np.sqrt(np.diag(before))
+    found = {id(one) for way in vanishing for one in _taking_part((root.T @ way) * each, effects, models)[0]}
+    return [effect for effect in effects if id(effect) in found]
 
 
 def _taking_part(direction: Floats, effects: Sequence[Effect], models: int) -> tuple[list[Effect], bool]:

@@ -13,6 +13,7 @@ from coupled_arena.analysis.correction.result import Bias
 from coupled_arena.analysis.correction.spread import clustered
 from coupled_arena.analysis.correction.votes import PANEL, Floats, Term, Votes
 from coupled_arena.analysis.labels import Codes
+from coupled_arena.errors import RatingError
 from coupled_arena.ratings.result import Ratings
 from coupled_arena.ratings.scale import MEAN, POINTS, spread
 from coupled_arena.ratings.student import t_reach
@@ -46,7 +47,7 @@ class Estimated:
 
     @classmethod
     def of(cls, votes: Votes, terms: Sequence[Term], virtual_ties: float) -> "Estimated":
-        """Fit all effects of these terms that the votes tell."""
+        """Fit all effects of these terms that the votes tell; one without a finite maximum is a `RatingError`."""
         effects, left = effects_of(votes, terms)
         played = np.unique(np.concatenate([votes.a, votes.b]))
         while True:
@@ -56,12 +57,17 @@ class Estimated:
             before = bare.at(equal).observed
             gone, why = unknowable(before, effects, len(played))
             if not gone:
-                fitted = fit(likelihood)
-                gone, why = separating(before, bare.at(fitted.point).observed, effects, len(played))
-            if not gone:
                 break
             left += tuple(LeftOut(votes.judges[effect.judge], effect.term, why) for effect in gone)
             effects = tuple(effect for effect in effects if all(effect is not other for other in gone))
+        fitted = fit(likelihood)
+        if infinite := separating(before, bare.at(fitted.point).observed, effects, len(played)):
+            # Taken to be none, the strongest bias of all would stay in the ratings.
+            named = ", ".join(f"{effect.term} of {votes.judges[effect.judge]}" for effect in infinite)
+            raise RatingError(
+                f"no finite effect fits best: the battles won are separated from those lost by {named}; leave the "
+                "judge or the term out, or play more battles"
+            )
         found = cls(votes, played, effects, (), left, likelihood, fitted, *_spread(likelihood, fitted, votes))
         return found.with_lapses(virtual_ties) if "lapse" in terms else found
 

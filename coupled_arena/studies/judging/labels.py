@@ -1,6 +1,7 @@
-"""Labels that people gave to battles, read from a file."""
+"""Labels that people or a strong judge gave to battles."""
 
 import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from coupled_arena.analysis.judges import Opinions
 from coupled_arena.analysis.judges.estimate import Floats
 from coupled_arena.analysis.labels import Codes
 from coupled_arena.studies.battle_formats import Wrong, score_of
-from coupled_arena.studies.battle_rows import read_rows
+from coupled_arena.studies.battle_rows import Row, read_rows
 from coupled_arena.studies.problems import Problems
 
 COLUMNS = ("battle", "verdict")
@@ -22,8 +23,8 @@ COLUMNS = ("battle", "verdict")
 class Labels:
     """Labels of battles that a study knows."""
 
-    path: Path
-    """The file."""
+    source: str
+    """The file, or `labels` where it is none."""
     battle: Codes
     """Code of the battle of every label, shape (labels,)."""
     score: Floats
@@ -32,23 +33,25 @@ class Labels:
     """Labels of battles that are not in the study, which are left out."""
 
 
-def read_labels(path: str | os.PathLike[str], table: Opinions) -> Labels:
-    """Return the labels of a file: CSV, JSON, JSONL or Parquet with the columns `battle` and `verdict`.
+def read_labels(source: Any, table: Opinions) -> Labels:
+    """Return the labels of a file (CSV, JSON, JSONL or Parquet), of a data frame, or by battle.
 
     Args:
-        path: the file; a verdict is A, B, tie, the name of a model, or missing.
+        source: a file or a data frame with the columns `battle` and `verdict`, or verdicts by the id of the battle; a
+            verdict is A, B, tie, the name of a model, or missing.
         table: the opinions whose battles are labelled, by the same ids.
 
     Raises:
         ConfigurationError: the file cannot be read, or rows of it are wrong.
     """
-    path, problems = Path(path), Problems()
+    problems = Problems()
+    where = str(source) if isinstance(source, str | os.PathLike) else "labels"
     places: dict[str, list[int]] = {}
     for code, name in enumerate(table.battle_ids):
         places.setdefault(name, []).append(code)
     found: list[tuple[int, float]] = []
     strangers = rows = 0
-    for row in read_rows(path, COLUMNS, problems):
+    for row in _rows(source, problems):
         rows += 1
         fields: dict[str, Any] = row.fields
         if missing := [name for name in COLUMNS if name not in fields]:
@@ -67,8 +70,18 @@ def read_labels(path: str | os.PathLike[str], table: Opinions) -> Labels:
         except Wrong as wrong:
             problems.add(row.where, wrong.key, wrong.message)
     if not rows and not problems.found:
-        problems.add(str(path), "rows", "there is none; write one label a row")
+        problems.add(where, "rows", "there is none; write one label a row")
     if problems.found:
-        raise problems.error(path)
+        raise problems.error(Path(where))
     battles, scores = zip(*found, strict=True) if found else ((), ())
-    return Labels(path, np.array(battles, dtype=np.intp), np.array(scores, dtype=np.float64), strangers)
+    return Labels(where, np.array(battles, dtype=np.intp), np.array(scores, dtype=np.float64), strangers)
+
+
+def _rows(source: Any, problems: Problems) -> Iterator[Row]:
+    if isinstance(source, str | os.PathLike):
+        return read_rows(Path(source), COLUMNS, problems)
+    if isinstance(source, Mapping):
+        rows = [dict(zip(COLUMNS, item, strict=True)) for item in source.items()]
+    else:
+        rows = source[[name for name in COLUMNS if name in source.columns]].to_dict("records")
+    return (Row(f"labels: row {number}", fields) for number, fields in enumerate(rows, start=1))

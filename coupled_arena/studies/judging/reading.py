@@ -11,9 +11,11 @@ import numpy as np
 
 from coupled_arena.analysis.judges import LACKING, NEEDED, OPTIONAL, Opinions, opinions_of
 from coupled_arena.analysis.judges.ballots import OnFlip
+from coupled_arena.analysis.judges.estimate import Floats
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.studies.battle_formats import Wrong, score_of
 from coupled_arena.studies.battle_rows import ENDINGS, read_rows
+from coupled_arena.studies.judging.traits import traits_of
 from coupled_arena.studies.problems import Problems
 from coupled_arena.tournaments.result import Result
 
@@ -38,6 +40,8 @@ class Read:
     """What two different verdicts of one judge in the two orders count as: the run's rule, else a tie."""
     notes: tuple[str, ...]
     """What the opinions cannot tell, and why."""
+    traits: Mapping[str, Floats]
+    """What is known of battles beside their models, by name, each of shape (battles,): in which domain, how late."""
 
 
 def read_opinions(source: Any, *, run: str | None = None, columns: Mapping[str, str] | None = None) -> Read:
@@ -98,7 +102,7 @@ def _told(source: str, columns: Any, on_flip: OnFlip = "tie") -> Read:
     table = opinions_of(columns, where=source)
     if not len(table.judge):
         raise ConfigurationError([Problem(source, "opinions", "there is none; name a run or a file that has some")])
-    return Read(source, table, on_flip, tuple(_notes(table)))
+    return Read(source, table, on_flip, tuple(_notes(table)), traits_of(columns, table))
 
 
 def _notes(table: Opinions) -> Iterator[str]:
