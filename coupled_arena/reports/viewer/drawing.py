@@ -10,6 +10,7 @@ import os
 import resource
 import select
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -38,6 +39,8 @@ class Drawing(NamedTuple):
     """Everything but its battles (`html.document.Overview`)."""
     lines: bytes
     """A line for every battle (`html.document.Lines`)."""
+    seconds: float
+    """How long going through the run took."""
 
 
 def draw(path: Path, run: str) -> Drawing:
@@ -46,9 +49,11 @@ def draw(path: Path, run: str) -> Drawing:
     Raises:
         StoreError: the store cannot be read, or the run is a bench.
     """
+    began = time.perf_counter()
     with Store(path, reading=True) as store:
         result = Result.of(store.run(run))
-        return Drawing(packed(overview(result).model_dump()), packed(lines(result.battles).model_dump()))
+        parts = packed(overview(result).model_dump()), packed(lines(result.battles).model_dump())
+    return Drawing(*parts, time.perf_counter() - began)
 
 
 class Drawer:
@@ -106,7 +111,8 @@ class Drawer:
                 return None
             if "problem" in head:
                 raise StoreError(head["problem"])
-            return Drawing(await stdout.readexactly(head["overview"]), await stdout.readexactly(head["lines"]))
+            parts = await stdout.readexactly(head["overview"]), await stdout.readexactly(head["lines"])
+            return Drawing(*parts, head["seconds"])
         except (OSError, asyncio.IncompleteReadError):
             return None
 
@@ -120,11 +126,12 @@ def main() -> None:
     while select.select([sys.stdin], [], [], IDLE_SECONDS)[0] and (order := sys.stdin.readline()):
         path, run = json.loads(order)
         try:
-            found = draw(Path(path), run)
-            head: dict[str, int | str] = {"overview": len(found.overview), "lines": len(found.lines)}
+            whole, each, seconds = draw(Path(path), run)
+            head = json.dumps({"overview": len(whole), "lines": len(each), "seconds": seconds})
         except ArenaError as error:
-            found, head = Drawing(b"", b""), {"problem": str(error)}
-        sys.stdout.buffer.write(b"".join((json.dumps(head).encode(), b"\n", *found)))
+            whole = each = b""
+            head = json.dumps({"problem": str(error)})
+        sys.stdout.buffer.write(b"".join((head.encode(), b"\n", whole, each)))
         sys.stdout.buffer.flush()
         if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > 1024 * MOST_MEGABYTES:
             break

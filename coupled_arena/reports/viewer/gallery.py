@@ -16,7 +16,7 @@ LOOK_SECONDS = 1.0
 """How often the store is looked at while somebody looks on."""
 
 REST = 4.0
-"""A run is not drawn again before this many times the time that drawing took has passed."""
+"""A run that is played is not drawn again before this many times the time that drawing took has passed."""
 
 MOST_KEPT = 16
 """Drawings kept, a few hundred kilobytes each for a run of 10,000 battles."""
@@ -33,8 +33,6 @@ class _Hung:
     """The drawing; None until there is one."""
     of: Seen | None = None
     """What the run had come to when it was drawn."""
-    seconds: float = 0.0
-    """How long drawing took."""
     ended: float = 0.0
     """When it ended, by the clock."""
     fault: StoreError | None = None
@@ -179,14 +177,14 @@ class Gallery:
 
     def _begin_when_due(self, run: str) -> None:
         hung = self._hung[run]
-        rested = self._clock() - hung.ended >= REST * hung.seconds
-        due = hung.drawing is None or rested or self._seen[run].status != "running"
+        rested = hung.drawing is None or self._clock() - hung.ended >= REST * hung.drawing.seconds
+        due = rested or self._seen[run].status != "running"
         if hung.of != self._seen[run] and due and (hung.work is None or hung.work.done()):
             hung.work = asyncio.create_task(self._work(run, hung))
 
     async def _work(self, run: str, hung: _Hung) -> None:
         async with self._one:
-            seen, began = self._seen.get(run), self._clock()
+            seen = self._seen.get(run)
             if seen is None or seen == hung.of:
                 return
             try:
@@ -194,7 +192,6 @@ class Gallery:
             except StoreError as error:
                 hung.fault = error
             hung.ended = self._clock()
-            hung.seconds = hung.ended - began
         await self._tell()
 
     def _keep(self, run: str) -> None:
