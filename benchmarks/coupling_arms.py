@@ -11,10 +11,12 @@ Theory: with scores of correlation rho, shared dice leave `1 - rho` of the varia
 replicates of every question), `measured` the ratio of the variances of two arms: of the values of the two openings by
 the world's truth, and, against a baseline, of the scores of the battles.
 
+The variance of n questions is itself known to about `sqrt(2 / n)`, a ratio of two arms to `sqrt(4 / n)`.
+
 `three` is the paper's case of three models whose win rates rank differently with shared dice: exactly, from the joint
 laws, and from as many battles drawn by the library's sampler.
 
-    python benchmarks/coupling_arms.py [--parts against round-robin three] [--questions 200] [--script single] [--json]
+    python benchmarks/coupling_arms.py [--parts against round-robin three] [--questions 320] [--script single] [--json]
 """
 
 import argparse
@@ -61,8 +63,7 @@ def play(arm: str, part: str, questions: int, script: str) -> ca.Result:
         discussion_rounds=0,
         examiner="sim/examiner",
         references=False,
-        domains=["math", "writing", "coding", "stem"],
-        questions_per_domain=questions // 4,
+        questions_per_domain=max(1, questions // 8),
         schedule={"kind": "against", "baseline": BASELINE} if against else "round_robin",
         script=script,
         replicates=REPLICATES,
@@ -182,7 +183,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = ("against", "round-robin", "three")
     parser.add_argument("--parts", nargs="+", choices=parts, default=list(parts))
-    parser.add_argument("--questions", type=int, default=200)
+    parser.add_argument(
+        "--questions", type=int, default=320, help="asked for; the examiner repeats itself now and then"
+    )
     parser.add_argument("--script", choices=("single", "peer-battle"), default="single")
     parser.add_argument("--draws", type=int, default=4000, help="draws for each prompt of the three-model case")
     parser.add_argument("--json", action="store_true")
