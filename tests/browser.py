@@ -44,7 +44,11 @@ class Visit:
     def go(self, fragment: str) -> None:
         """Change the fragment and wait until the page has drawn itself anew."""
         self.page.evaluate(
-            "to => new Promise(done => { addEventListener('drawn', () => done(), { once: true }); location.hash = to; })",
+            """to => new Promise(done => {
+                if (location.hash === to) done();
+                addEventListener("drawn", () => done(), { once: true });
+                location.hash = to;
+            })""",
             fragment,
         )
 
@@ -70,7 +74,10 @@ class Visit:
 
 @contextmanager
 def browser() -> "Iterator[Browser]":
-    """Start a browser; the test is skipped where there is none."""
+    """Start a browser; the test is skipped where there is none.
+
+    While it is open its driver's event loop runs in this thread, so play runs before.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="no browser tests without the package playwright")
     path = chromium()
     if path is None:

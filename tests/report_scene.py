@@ -20,11 +20,10 @@ SHORTER = 30_000
 """Characters of the longest texts."""
 
 WORDS = (
-    "a answer because before both case claim clear could different each example even fails first follows found from "
-    "further given hold if important in instance is it kind later less makes more must never not of often one only or "
-    "other part point question rather reason second seems shows since some still than that the then there this to under "
-    "what when where which while with without would"
-).split()
+    "a", "answer", "because", "both", "case", "claim", "differs", "each", "even", "fails", "first", "follows", "from",
+    "given", "holds", "if", "in", "is", "less", "made", "must", "not", "of", "one", "or", "part", "question", "rather",
+    "second", "shows", "since", "still", "than", "that", "the", "then", "there", "this", "to", "which", "without",
+)  # fmt: skip
 """What ordinary texts are made of."""
 
 
@@ -79,7 +78,7 @@ def _spoilt(battle: Battle, texts: Iterator[str], dice: random.Random) -> Battle
 
 def _turn(turn: Turn, texts: Iterator[str], dice: random.Random) -> Turn:
     sections = tuple(
-        Section(tag=section.tag, text=f"{prose(dice)}\n\n{next(texts)}\n\n{prose(dice, 25)}") for section in turn.sections
+        Section(tag=own.tag, text=f"{prose(dice)}\n\n{next(texts)}\n\n{prose(dice, 25)}") for own in turn.sections
     )
     return turn.model_copy(update={"sections": sections, "detail": next(texts)[:300] if turn.detail else ""})
 

@@ -192,6 +192,45 @@ class Committee(Record):
     """Share of seats that held a verdict in the end; None without judges."""
 
 
+class Measured(Record):
+    """An estimate with its interval."""
+
+    name: str
+    """The judge it is of, or what it says of the committee."""
+    value: float | None
+    """The estimate; None where nothing can be said, and `reason` says why."""
+    low: float | None
+    """Lower end of the 95 % interval by question; None where there is none."""
+    high: float | None
+    """Upper end; None where there is none."""
+    reason: str
+    """Why there is no value or no interval; empty otherwise."""
+
+
+class Measures(Record):
+    """One measure of every judge."""
+
+    title: str
+    """What it is called."""
+    meaning: str
+    """One sentence for the reader."""
+    judges: tuple[Measured, ...]
+    """Every judge, by name."""
+
+
+class Study(Record):
+    """What a study of the judges finds."""
+
+    measures: tuple[Measures, ...]
+    """What is known of one judge at least."""
+    panel: tuple[Measured, ...]
+    """What is known of the committee."""
+    minority: tuple[tuple[str, str], ...]
+    """Battle and judge of every vote that stood against the decision in the end."""
+    notes: tuple[str, ...]
+    """What the opinions cannot tell, and why."""
+
+
 class Dice(Record):
     """What models shared, and what came of it."""
 
@@ -241,6 +280,8 @@ class Overview(Record):
     """Every question, in the order of its id."""
     committee: Committee
     """The judges."""
+    study: Study | None
+    """What sways the judges; None where nobody gave an opinion."""
     dice: Dice
     """The coupling."""
     caveats: tuple[str, ...]

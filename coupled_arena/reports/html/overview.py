@@ -8,6 +8,7 @@ from coupled_arena.reports.html.committee import committee
 from coupled_arena.reports.html.document import Asked, Committee, Dice, Overview, Place
 from coupled_arena.reports.html.field import cards, domains, meetings, unpriced
 from coupled_arena.reports.html.reproduction import steps, toml_of
+from coupled_arena.reports.html.study import study_of
 from coupled_arena.tournaments.columns import FRAMES
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.documents import rounded
@@ -42,6 +43,7 @@ def overview(result: Result) -> Overview:
         domains=domains(result, ranked),
         questions=_questions(result),
         committee=judged,
+        study=study_of(result),
         dice=_dice(result),
         caveats=_caveats(result, judged, without_price),
         manifest=manifest,

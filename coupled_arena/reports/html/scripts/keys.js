@@ -30,11 +30,14 @@ function toggleTheme() {
   root.style.colorScheme = dark ? "light" : "dark";
 }
 
-// In the list the mark moves from row to row; in a battle the neighbours are opened.
-function move(by) {
-  const { view } = route();
-  if (view === "battle") byId(by > 0 ? "next" : "previous")?.click();
-  else if (view === "battles") {
+// In the list the mark moves from row to row; in a battle its neighbour in the list is opened, whatever is drawn yet.
+function move(run, by) {
+  const { view, id, filters } = route();
+  if (view === "battle") {
+    const around = chosen(run, filters);
+    const next = around[around.findIndex((own) => own.battle === id) + by];
+    if (next) go("battle", next.battle, filters);
+  } else if (view === "battles") {
     const rows = [...document.querySelectorAll("#battles a.battle")];
     const at = rows.indexOf(document.activeElement);
     const next = rows[at < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, at + by))];
@@ -57,17 +60,17 @@ function search() {
 }
 
 const PRESSED = {
-  j: () => move(1),
-  k: () => move(-1),
+  j: (run) => move(run, 1),
+  k: (run) => move(run, -1),
   "/": search,
   "?": () => helpDialog().showModal(),
   t: () => fold("details.section"),
   o: () => fold("details.opinion"),
-  u: () => byId("back")?.click(),
+  u: () => go("battles", null, route().filters),
   d: toggleTheme,
 };
 
-function listenToKeys() {
+function listenToKeys(run) {
   addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("input, select, textarea");
     if (event.key === "Escape" && typing) return typing.blur();
@@ -76,6 +79,6 @@ function listenToKeys() {
     const act = PRESSED[event.key] ?? (place >= 1 && place <= VIEWS.length ? () => go(VIEWS[place - 1][0]) : null);
     if (!act) return undefined;
     event.preventDefault();
-    return act();
+    return act(run());
   });
 }

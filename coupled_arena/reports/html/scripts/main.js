@@ -44,9 +44,9 @@ function furnish() {
 
 async function start() {
   furnish();
-  listenToKeys();
   const source = sourceOf(JSON.parse(byId("source").textContent));
   let run = await opened(source);
+  listenToKeys(() => run);
   await show(run);
   addEventListener("hashchange", async () => {
     await show(run);

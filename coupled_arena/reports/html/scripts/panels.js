@@ -62,19 +62,40 @@ function judgesView({ overview }) {
   ];
 }
 
-function effects({ studied }) {
-  if (!studied || !studied.length) return null;
+function effects({ study, committee }) {
+  if (!study) return null;
   const columns = [
     { title: "Judge", head: true, class: "model", first: "up", cell: (own) => name(own.judge), key: (own) => own.judge },
-    ...studied[0].effects.map((effect, place) => ({
-      title: effect.title,
-      hint: effect.meaning,
-      class: "right",
-      cell: (own) => [own.effects[place].shown ?? "–", own.effects[place].ends ? el("small", {}, own.effects[place].ends) : null],
-      key: (own) => own.effects[place].value,
-    })),
+    ...study.measures.map((measure) => {
+      const of = (own) => measure.judges.find((found) => found.name === own.judge);
+      return {
+        title: measure.title,
+        hint: measure.meaning,
+        class: "right narrow",
+        cell: (own) => estimate(of(own)),
+        key: (own) => of(own)?.value ?? null,
+      };
+    }),
   ];
-  return el("section", { "aria-labelledby": "effects" }, el("h2", { id: "effects" }, "What sways them"), sortable(columns, studied, { caption: "Effects by judge" }));
+  const against = [...new Set(study.minority.map(([battle]) => battle))];
+  return [
+    study.measures.length
+      ? el("section", { "aria-labelledby": "effects" }, el("h2", { id: "effects" }, "What sways them"), sortable(columns, committee.judges, { caption: "Effects by judge" }), el("dl", { class: "pairs small" }, study.measures.map((measure) => [el("dt", {}, measure.title), el("dd", {}, measure.meaning)])))
+      : null,
+    el(
+      "section",
+      { "aria-labelledby": "committee" },
+      el("h2", { id: "committee" }, "The committee"),
+      el("dl", { class: "told" }, study.panel.map((found) => [el("dt", {}, found.name), el("dd", {}, estimate(found))])),
+      against.length ? el("p", {}, `Votes stood against the decision in ${plural(against.length, "battle")}: `, joined(against.slice(0, 8).map((battle) => el("a", { href: address("battle", battle) }, name(battle)))), against.length > 8 ? " and others." : ".") : null,
+      study.notes.length ? el("ul", { class: "plain note" }, study.notes.map((line) => el("li", {}, visible(line)))) : null,
+    ),
+  ];
+}
+
+function estimate(found) {
+  if (!found || found.value === null) return el("span", { title: found?.reason }, "–");
+  return [decimal(found.value), el("small", { title: found.reason || null }, ends(found.low, found.high, decimal) || "no interval")];
 }
 
 function votesBar(own) {

@@ -1,0 +1,52 @@
+"""What a study of a run's judges finds, as far as its opinions can tell."""
+
+from coupled_arena.analysis.judges import Estimate
+from coupled_arena.reports.html.document import Measured, Measures, Study
+from coupled_arena.studies.judging.measures import JUDGES, PANEL
+from coupled_arena.studies.judging.report import JudgeReport
+from coupled_arena.studies.judging.study import judges
+from coupled_arena.tournaments.documents import rounded
+from coupled_arena.tournaments.result import Result
+
+ELSEWHERE = frozenset({"ties", "moved", "alpha_before", "alpha_after"})
+"""Measures that a page shows in another place."""
+
+
+def study_of(result: Result) -> Study | None:
+    """Return what a study of the judges finds (`studies.judging`); None where nobody gave an opinion."""
+    if not any(battle.opinions for battle in result.battles):
+        return None
+    found = judges(result)
+    return Study(
+        measures=_measures(found),
+        panel=tuple(
+            _measured(measure.meaning, found.committee[measure.name])
+            for measure in PANEL
+            if measure.name not in ELSEWHERE and found.committee[measure.name].value is not None
+        ),
+        minority=tuple((one.battle, one.judge) for one in found.minority),
+        notes=found.notes,
+    )
+
+
+def _measures(found: JudgeReport) -> tuple[Measures, ...]:
+    """Return every measure that is known of one judge at least."""
+    known = [
+        measure
+        for measure in JUDGES
+        if measure.name not in ELSEWHERE and any(row.estimates[measure.name].value is not None for row in found.rows)
+    ]
+    return tuple(
+        Measures(
+            title=measure.name.replace("_", " "),
+            meaning=measure.meaning,
+            judges=tuple(_measured(row.judge, row.estimates[measure.name]) for row in found.rows),
+        )
+        for measure in known
+    )
+
+
+def _measured(name: str, found: Estimate) -> Measured:
+    return Measured(
+        name=name, value=rounded(found.value), low=rounded(found.low), high=rounded(found.high), reason=found.reason
+    )
