@@ -63,7 +63,9 @@ def opinions_of(columns: Any, *, where: str = _WHERE) -> Opinions:
     judge, judges = given.coded("judge")
     # A judge's new dice on one battle come from several runs.
     battle, ids = given.joined(("battle",) if "dice" in given else ("run", "battle"))
-    status = given.places("status", STATUSES) if "status" in given else np.where(np.isnan(verdict), 1, 0)
+    status = given.places("status", STATUSES)
+    # Where nobody says why there is no verdict, none could be read.
+    status[np.isnan(verdict) & (status == 0)] = STATUSES.index("unparsable")
     order = given.places("order", ("AB", "BA")) if "order" in given else np.zeros(len(judge), dtype=np.intp)
     size = int(battle.max()) + 1 if len(battle) else 0
     first = np.zeros(size, dtype=np.intp)

@@ -174,7 +174,7 @@ def _as_verdicts(path: Path, columns: dict[str, Any]) -> dict[str, Any]:
     if "verdict" not in columns:
         return columns
     rows = len(columns["verdict"])
-    a, b = (columns.get(name, [""] * rows) for name in ("a", "b"))
+    a, b = (columns.get(name, [None] * rows) for name in ("a", "b"))
     known: dict[Any, str | None] = {}
     found = []
     for number, key in enumerate(zip(columns["verdict"], a, b, strict=True), start=1):
