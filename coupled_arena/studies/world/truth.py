@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coupled_arena.analysis.judges import Estimate, Opinions
+from coupled_arena.analysis.judges import Estimate, Opinions, outcomes
 from coupled_arena.analysis.judges.estimate import mean_of
 from coupled_arena.coupling import noise_key
 from coupled_arena.coupling.keys import Mode
@@ -15,9 +15,9 @@ from coupled_arena.models.simulated.dials import read_dials
 from coupled_arena.models.simulated.world import ClaimBook
 from coupled_arena.prompts import load_prompts
 from coupled_arena.records import Question, Verdict
+from coupled_arena.studies.judging.measures import JUDGES, PANEL
 from coupled_arena.studies.world.committee import opinions_of
 from coupled_arena.studies.world.debates import Answering, Debates, debates_of
-from coupled_arena.studies.world.estimands import JUDGES, PANEL
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.result import Result
 from coupled_arena.tournaments.seating import Seating
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SEED_BYTES = 8
+_LEVEL = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,11 +84,11 @@ class Truth:
                 forward = (debates.a == first) & (debates.b == second) & known
                 own = forward | ((debates.a == second) & (debates.b == first) & known)
                 score = np.where(forward, debates.score, 1 - debates.score)[own]
-                wins = mean_of((score == 1).astype(np.float64), debates.question[own], level=0.95, none="void")
+                wins = mean_of((score == 1).astype(np.float64), debates.question[own], level=_LEVEL, none="void")
                 row = rows.setdefault((x.name, y.name), {"a": x.name, "b": y.name})
                 ties = float(np.mean(score == 0.5)) if len(score) else None
                 row.update({arm: wins.value, f"{arm}_tie": ties, f"{arm}_error": wins.se})
-        return pd.DataFrame(list(rows.values()))
+        return pd.DataFrame(list(rows.values())).set_index(["a", "b"]).astype(float).reset_index()
 
     @cached_property
     def scores(self) -> "pd.DataFrame":
@@ -101,7 +102,7 @@ class Truth:
         for place, name in enumerate(debates.models):
             own = ((debates.a == place) | (debates.b == place)) & ~np.isnan(debates.score)
             score = np.where(debates.a == place, debates.score, 1 - debates.score)[own]
-            mean = mean_of(score, debates.question[own], level=0.95, none="void")
+            mean = mean_of(score, debates.question[own], level=_LEVEL, none="void")
             rows.append((name, mean.value, mean.se))
         return pd.DataFrame(rows, columns=["model", "score", "error"])
 
@@ -117,30 +118,36 @@ class Truth:
 
     @cached_property
     def judges(self) -> "pd.DataFrame":
-        """What a study of every judge estimates, as it would be with endlessly many questions.
+        """What a study of every judge measures, as it would be with endlessly many questions; a row for every judge.
 
-        A row for every judge. Columns `judge`, and for every estimate `NAME` and `NAME_error`, its standard error.
+        Columns `judge`, for every measure of `ca.judges` its name and the same with `_error`, its standard error, and
+        `unparsable_share`, `refused_share` and `failed_share`, shares of the opinions that are asked for.
         """
         import pandas as pd
 
-        found = {name: measure(self.opinions) for name, measure in JUDGES.items()}
+        found = {measure.name: measure.of(self.opinions, _LEVEL) for measure in JUDGES}
         rows = []
-        for judge in self.opinions.judges:
+        for judge, counted in outcomes(self.opinions).items():
             row: dict[str, Any] = {"judge": judge}
             for name, estimates in found.items():
                 row.update(_cells(name, estimates[judge]))
+            for status in ("unparsable", "refused", "failed"):
+                row[f"{status}_share"] = getattr(counted, status) / counted.opinions if counted.opinions else None
             rows.append(row)
-        return pd.DataFrame(rows)
+        return pd.DataFrame(rows).set_index("judge").astype(float).reset_index()
 
     @cached_property
     def panel(self) -> "pd.DataFrame":
-        """What a study of the panel estimates, as it would be with endlessly many questions: one row, as `judges`."""
+        """What a study of the committee measures, as it would be with endlessly many questions: one row.
+
+        For every measure of `ca.judges` its name and the same with `_error`.
+        """
         import pandas as pd
 
         row: dict[str, Any] = {}
-        for name, measure in PANEL.items():
-            row.update(_cells(name, measure(self.opinions)))
-        return pd.DataFrame([row])
+        for measure in PANEL:
+            row.update(_cells(measure.name, measure.of(self.opinions, _LEVEL)))
+        return pd.DataFrame([row]).astype(float)
 
     @cached_property
     def opinions(self) -> Opinions:
