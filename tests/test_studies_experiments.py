@@ -117,7 +117,7 @@ def test_a_study_that_spends_its_budget_keeps_whole_cells_and_goes_on_with_a_lar
     assert stopped.value.result.cells["dice"].tolist() == [0]
     with pytest.raises(ca.BudgetReached):
         ca.JudgeStudy(**grid, budget={"calls": calls + 1}, concurrency=1).run(played[0])
-    found = ca.JudgeStudy(**grid, budget={"calls": 4 * calls}).run(played[0])
+    found = ca.JudgeStudy(**grid, budget={"calls": 3 * calls}).run(played[0])
     assert found.cells["made"].tolist() == [0, calls - 1, calls]
 
 

@@ -292,7 +292,7 @@ class Gateway:
     def _landed(self, task: asyncio.Task[Reply]) -> None:
         self._tasks.discard(task)
         self._turns.pop(task, None)
-        if not task.cancelled():
+        if task.done() and not task.cancelled():
             # Where every waiter was cancelled nobody else retrieves it, and asyncio would complain at collection.
             task.exception()
 
@@ -312,6 +312,8 @@ class Gateway:
                 del self._flights[key]
         if not reply.answered:
             self._retried[key] = asked
+        # From here on it counts as made, and must not count as in flight as well.
+        self._landed(flight.task)
         self._note(call, reply, memoised=False)
         return reply
 

@@ -128,7 +128,7 @@ class JudgeStudy(Record):
         self, store: "Store | Path | str", run: str | None = None, **how: Unpack[Playing]
     ) -> JudgeStudyResult:
         """Do what `run` does inside an event loop, as in a notebook."""
-        base = await asyncio.to_thread(started_from, store, run, self.definition)
+        base = started_from(store, run, self.definition)
         cells = self.cells(base)
         retrying = how.get("retry_failed", False)
         for cell, anew in cells:
