@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from coupled_arena.tournaments.columns import FRAMES
+
 TOML = """
 name = "small"
 models = ["sim/ada?skill=1", "sim/bob?skill=0", "sim/cleo?skill=-1"]
@@ -91,9 +93,7 @@ def test_export_writes_a_file_per_frame_and_format(played: tuple[Path, dict[str,
     folder, _ = played
     files = parsed(arena(folder, "export", "out", "--json"))["files"]
     assert {Path(file).name for file in files} == {
-        f"{frame}.{ending}"
-        for frame in ("battles", "turns", "opinions", "decisions", "questions", "rejected", "calls", "ratings")
-        for ending in ("jsonl", "csv")
+        f"{frame}.{ending}" for frame in FRAMES for ending in ("jsonl", "csv")
     }
     battles = [json.loads(line) for line in (folder / "out" / "battles.jsonl").read_text("utf-8").splitlines()]
     assert len(battles) == 6

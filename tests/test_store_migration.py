@@ -73,7 +73,7 @@ def require_all(store: Store) -> None:
     assert (run.id, run.name, run.status, run.caveats) == ("demo-3f2a91", "demo", "finished", ("math: few",))
     assert run.load_questions() == (question(),)
     assert run.load_battles() == (battle(),)
-    assert {name: len(run.frame(name)) for name in FRAMES} == {**dict.fromkeys(FRAMES, 1), "turns": 2}
+    assert {name: len(run.frame(name)) for name in FRAMES} == {**dict.fromkeys(FRAMES, 1), "turns": 2, "human_votes": 0}
     assert run.frame("questions")["difficulty"].isna().all()
     assert run.frame("rejected")["author"].isna().all()
 

@@ -2,7 +2,9 @@
 
 from typing import Literal, NamedTuple
 
-FrameName = Literal["battles", "turns", "opinions", "decisions", "questions", "rejected", "calls", "ratings"]
+FrameName = Literal[
+    "battles", "turns", "opinions", "decisions", "questions", "rejected", "calls", "ratings", "human_votes"
+]
 """The data frames of a run."""
 
 ColumnKind = Literal["text", "integer", "optional integer", "number", "flag", "json"]
@@ -164,6 +166,18 @@ FRAMES: dict[FrameName, tuple[FrameColumn, ...]] = {
         ("void", "integer", "battles without a decision"),
         ("forfeited", "integer", "battles given away"),
         ("availability", "number", "share of the model's turns that were answered"),
+    ),
+    "human_votes": _columns(
+        ("run", "text", "id of the run"),
+        ("battle", "text", "id of the battle"),
+        ("question", "text", "id of the question"),
+        ("domain", "text", "domain of the question"),
+        ("a", "text", "model on side A"),
+        ("b", "text", "model on side B"),
+        ("annotator", "text", "who voted; battles passed over are not here"),
+        ("order", "text", "AB or BA: which side was shown first"),
+        ("verdict", "text", "A, B or tie in the battle's frame"),
+        ("created", "number", "when it was cast, in seconds since 1970"),
     ),
 }
 """Every data frame with its columns, in order."""

@@ -25,6 +25,7 @@ HELD: Mapping[FrameName, str] = {
     "rejected": "what an examiner wrote and nobody was asked",
     "calls": "every request with its messages as they were sent, and its reply",
     "ratings": "ratings with their intervals after every round",
+    "human_votes": "what people said of battles, blind",
 }
 """What a frame holds, in words."""
 

@@ -64,3 +64,10 @@ class HumanVotes:
         with decoded(self._where):
             rows = self._connection.execute(select(table).order_by(table.c.created, table.c.shown, table.c.annotator))
             return tuple(HumanVote(**{**row, "shown": row["shown"].hex()}) for row in rows.mappings())
+
+    def by_text(self) -> dict[str, list[HumanVote]]:
+        """Return every vote by the digest of its text, in the order in which they were cast."""
+        found: dict[str, list[HumanVote]] = {}
+        for vote in self.load():
+            found.setdefault(vote.shown, []).append(vote)
+        return found

@@ -18,6 +18,7 @@ from coupled_arena.tournaments import schema
 from coupled_arena.tournaments.asked import turn_leak
 from coupled_arena.tournaments.columns import FRAMES, ColumnKind, FrameName
 from coupled_arena.tournaments.database import decoded
+from coupled_arena.tournaments.human_votes import HumanVotes
 from coupled_arena.tournaments.judged_facts import JudgedFacts
 
 if TYPE_CHECKING:
@@ -291,6 +292,18 @@ def _ratings(run: RunReader) -> Iterable[dict[str, Any]]:
         yield dict(row._mapping)
 
 
+def _human_votes(run: RunReader) -> Iterable[dict[str, Any]]:
+    from coupled_arena.tournaments.shown import shown_in
+
+    votes = HumanVotes(run._connection, run.where).by_text()
+    for shown, battle in shown_in(run) if votes else ():
+        named = {name: getattr(battle, name) for name in ("question", "domain", "a", "b")}
+        for vote in votes.get(shown, ()):
+            if vote.verdict is not None:
+                cast = {name: getattr(vote, name) for name in ("annotator", "order", "verdict", "created")}
+                yield {"run": run.id, "battle": battle.id, **named, **cast}
+
+
 _SOURCES: Mapping[FrameName, Callable[[RunReader], Iterable[dict[str, Any]]]] = {
     "battles": _battles,
     "turns": _turns,
@@ -300,4 +313,5 @@ _SOURCES: Mapping[FrameName, Callable[[RunReader], Iterable[dict[str, Any]]]] = 
     "rejected": _rejected,
     "calls": _calls,
     "ratings": _ratings,
+    "human_votes": _human_votes,
 }

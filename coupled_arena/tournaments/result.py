@@ -156,8 +156,8 @@ class Result(Shown):
         """Return a data frame of the run; any other name is a `ValueError`.
 
         Args:
-            name: `battles`, `turns`, `opinions`, `decisions`, `questions`, `rejected`, `calls` or `ratings`; their
-                columns are explained in docs/data.md.
+            name: `battles`, `turns`, `opinions`, `decisions`, `questions`, `rejected`, `calls`, `ratings` or
+                `human_votes`; their columns are explained in docs/data.md.
         """
         if name not in FRAMES:
             raise ValueError(f"there is no data frame {name!r}; there are {', '.join(FRAMES)}")

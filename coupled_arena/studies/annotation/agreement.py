@@ -1,6 +1,6 @@
 """How far people agree with the committee, with every judge, and with each other, on the battles of a run."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -104,7 +104,7 @@ def human_agreement(run: RunReader, votes: HumanVotes) -> HumanAgreement:
         ...     human_agreement(store.run(), store.human_votes).annotators
         {'me': 5}
     """
-    rules, by_text = definition_of(run).committee, _by_text(votes.load())
+    rules, by_text = definition_of(run).committee, votes.by_text()
     cast: list[list[HumanVote]] = []
     judged: list[Battle] = []
     battles = 0
@@ -152,13 +152,6 @@ def human_agreement(run: RunReader, votes: HumanVotes) -> HumanAgreement:
         ),
         between=tuple(line(a, b, None, of[a], of[b]) for a, b in combinations(annotators, 2)),
     )
-
-
-def _by_text(votes: Iterable[HumanVote]) -> dict[str, list[HumanVote]]:
-    found: dict[str, list[HumanVote]] = {}
-    for vote in votes:
-        found.setdefault(vote.shown, []).append(vote)
-    return found
 
 
 def _stage_of(battle: Battle, stage: int, last: int) -> Verdict | None:
