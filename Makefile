@@ -5,7 +5,7 @@ WEIGHTS := .venv/.weights
 PYTHON ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types bench lock clean
+.PHONY: help setup demo test lint types docs bench lock clean
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 8
@@ -16,6 +16,7 @@ demo: $(INSTALLED) $(WEIGHTS) ## play a small tournament of real local models
 	.venv/bin/coupled-arena demo
 
 test: $(INSTALLED) $(WEIGHTS) ## run the tests; ARGS="-k swiss" is passed on
+	@scripts/browser
 	COUPLED_ARENA_THREADS=1 .venv/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 lint: $(INSTALLED) ## check style, format and the direction of imports
@@ -25,6 +26,9 @@ lint: $(INSTALLED) ## check style, format and the direction of imports
 
 types: $(INSTALLED) ## check types, tests included
 	.venv/bin/mypy
+
+docs: $(INSTALLED) ## build the site in build/docs; a warning or a dead link fails it
+	.venv/bin/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs
 
 bench: $(INSTALLED) $(WEIGHTS) ## run the benchmarks
 	set -e; for file in benchmarks/[!_]*.py; do .venv/bin/python "$$file"; done
