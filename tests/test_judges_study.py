@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import coupled_arena as ca
+from coupled_arena.analysis.judges import LACKING
 from coupled_arena.cli import app
 from coupled_arena.errors import ConfigurationError
 from coupled_arena.studies.judging import JudgeReport, judges
@@ -184,3 +185,13 @@ def test_the_command_exits_1_where_there_is_no_verdict_and_2_on_wrong_use(tmp_pa
     assert command(nothing, "--column", "judge").exit_code == 2
     with pytest.raises(ConfigurationError, match=r"holds no opinions\.parquet"):
         judges(tmp_path)
+
+
+def test_the_page_says_what_every_number_means_and_what_every_column_is_for() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "judges.md").read_text("utf-8")
+    for judge in JUDGES:
+        assert f"| `{judge.name}` | `{judge.ends}_low`, `{judge.ends}_high` | {judge.meaning} |" in page
+    for panel in PANEL:
+        assert f"| `{panel.name}` | {panel.meaning} |" in page
+    for column, cost in LACKING.items():
+        assert f"| `{column}` | {cost} |" in page
