@@ -9,7 +9,7 @@ import pytest
 
 RUN = Path(__file__).parent.parent / ".ci" / "run"
 MAKEFILE = """\
-lint types:
+lint types docs:
 \t@echo {target} in $$PWD
 test:
 \t@echo collected; ls; echo "{summary}"; exit {status}
@@ -72,7 +72,7 @@ def test_what_is_checked_is_a_clone_of_the_last_commit(project: Path, ci: str) -
     warning, *lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stdout
     assert lines[-1] == "3 passed"
-    assert [line.split()[0] for line in lines[:2]] == ["lint", "types"]
+    assert [line.split()[0] for line in lines[:3]] == ["lint", "types", "docs"]
     assert "forgotten" not in lines
     assert str(project) not in done.stdout
     assert "uncommitted changes are not checked" in warning

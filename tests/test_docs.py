@@ -34,10 +34,22 @@ def test_links_between_files_lead_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_blocks_run_and_print_what_stands_below_them(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
-    for block in blocks(page, "python"):
+    text = page.read_text(encoding="utf-8")
+    for block, printed in re.findall(
+        r"^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```)?", text, re.MULTILINE | re.DOTALL
+    ):
         exec(compile(block, str(page), "exec"), {})
+        out = capsys.readouterr().out
+        assert printed in ("", out)
+
+
+def test_every_page_is_in_the_table_of_contents_of_the_site() -> None:
+    contents = re.findall(r"^[a-z-]+$", (ROOT / "docs" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(["index", *contents]) == sorted(page.stem for page in (ROOT / "docs").glob("*.md"))
 
 
 @pytest.mark.parametrize("language", ["python", "toml"])

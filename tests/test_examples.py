@@ -20,6 +20,10 @@ def test_an_example_has_fewer_than_40_lines(path: Path) -> None:
         assert len(path.read_text(encoding="utf-8").splitlines()) < 40
 
 
+def test_scripts_are_numbered_in_the_order_in_which_to_read_them() -> None:
+    assert [path.name[:3] for path in SCRIPTS] == [f"{number:02}_" for number in range(1, 9)]
+
+
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_a_script_runs_and_prints(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(path), run_name="__main__")
@@ -42,7 +46,7 @@ def tournament_of(name: str) -> ca.Tournament:
 
 def test_the_fact_checkers_notes_reach_the_judges() -> None:
     heard: list[str] = []
-    result = tournament_of("fact_checker").run(
+    result = tournament_of("06_role").run(
         listeners=[lambda event: heard.append(event.call.messages[-1].content) if hasattr(event, "call") else None]
     )
     battle = result.battles[0]
@@ -73,7 +77,7 @@ def test_the_quickstart_is_eight_models_in_eight_domains() -> None:
 
 
 def test_the_assistant_uses_its_tool_and_the_other_one_judges() -> None:
-    example = module_of("assistant_agent")
+    example = module_of("07_agent")
     with example.provider as provider:
         result = example.tournament.run()
     (battle,) = result.battles

@@ -155,6 +155,9 @@ class TestThePublicNames:
     def test_include_the_version_of_the_project(self) -> None:
         project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         assert coupled_arena.__version__ == project["version"]
+        citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+        assert f"\nversion: {project['version']}\n" in citation
+        assert f"\nlicense: {project['license']}\n" in citation
 
     def test_cost_nothing_until_they_are_used(self) -> None:
         assert heavy_modules_after("import coupled_arena") == set()
