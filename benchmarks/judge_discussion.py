@@ -27,7 +27,6 @@ import coupled_arena as ca
 from coupled_arena.analysis.judges import Opinions, agreement, opinions_of
 from coupled_arena.analysis.judges.company import counted, majority_of
 from coupled_arena.analysis.judges.estimate import Estimate, mean_of
-from coupled_arena.models.simulated.world import ClaimBook
 
 CONFORMITY = (0.3, 1.0, 2.0, 5.0)
 JUDGES = 5
@@ -117,11 +116,7 @@ def _mean(values: Floats, questions: NDArray[np.intp], least: float) -> Estimate
 def rows(questions: int, names: Sequence[str], store: ca.Store) -> list[dict[str, Any]]:
     """Play, judge and measure."""
     played = debates(questions, store)
-    book, texts = ClaimBook(played.tournament.seed), {question.id: question.text for question in played.questions}
-    truth = {battle.id: book.truth_of(texts[battle.question], battle.turns) for battle in played.battles}
-    study = ca.JudgeStudy(panels=panels(names), discussion_rounds=1)
-    frame = study.run(store, played.run).opinions
-    frame["truth"] = frame["battle"].map(truth)
+    frame = ca.JudgeStudy(panels=panels(names), discussion_rounds=1).run(store, played.run).opinions
     return [row(name, opinions_of(frame[frame["panel"] == name])) for name in frame["panel"].unique()]
 
 

@@ -30,7 +30,6 @@ from coupled_arena.analysis.judges import Opinions, agreement, opinions_of
 from coupled_arena.analysis.judges.company import counted, majority_of
 from coupled_arena.analysis.judges.estimate import Estimate, by_question, jackknife
 from coupled_arena.analysis.judges.table import When
-from coupled_arena.models.simulated.world import ClaimBook
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,9 +89,6 @@ def simulated(questions: int) -> list[dict[str, Any]]:
         readers = {f"{name} readers": [f"sim/r{place}{dials}" for place in (1, 2)] for name, dials in SIMULATED.items()}
         panels = {name: [f"sim/j{place}{dials}" for place in range(1, 6)] for name, dials in SIMULATED.items()}
         opinions = ca.JudgeStudy(panels={**panels, **readers}, discussion_rounds=1).run(store, played.run).opinions
-    book, texts = ClaimBook(played.tournament.seed), {question.id: question.text for question in played.questions}
-    truth = {battle.id: book.truth_of(texts[battle.question], battle.turns) for battle in played.battles}
-    opinions["truth"] = opinions["battle"].map(truth)
     return [_simulated_line(name, opinions) for name in SIMULATED]
 
 
