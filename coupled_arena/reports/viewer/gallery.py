@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,7 +109,7 @@ class Gallery:
         self._keep(run)
         return hung.drawing, self._state(run)
 
-    async def changes(self, run: str | None, known: str | None, stopping: Callable[[], bool]) -> AsyncIterator[str]:
+    async def changes(self, run: str | None, known: str | None, stopping: Callable[[], bool]) -> AsyncGenerator[str, None]:
         """Yield the state of a run, or of all runs, now and whenever a page shows something else than it could.
 
         Args:

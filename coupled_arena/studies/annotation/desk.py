@@ -172,6 +172,16 @@ class Desk:
                 )
         return None
 
+    def battle_of(self, shown: str) -> str:
+        """Return the id of the battle whose text this is; no annotator may see it.
+
+        Raises:
+            ConfigurationError: there is no such text.
+        """
+        if shown not in self._texts:
+            raise ConfigurationError([Problem("annotate", "shown", "no such text is at this desk; fetch the next one")])
+        return self._texts[shown]
+
     def vote(self, shown: str, choice: Choice) -> None:
         """Store a vote; a later one on the same text takes its place.
 
@@ -179,8 +189,7 @@ class Desk:
             ConfigurationError: there is no such text or no such choice.
             StoreError: the store cannot be written.
         """
-        if shown not in self._texts:
-            raise ConfigurationError([Problem("annotate", "shown", "no such text is at this desk; fetch the next one")])
+        battle = self.battle_of(shown)
         if choice not in _SAID:
             words = f"must be one of {', '.join(_SAID)}, not {choice!r}"
             raise ConfigurationError([Problem("annotate", "choice", words)])
@@ -189,7 +198,7 @@ class Desk:
             shown=shown,
             annotator=self.annotator,
             run=self.run,
-            battle=self._texts[shown],
+            battle=battle,
             order=order,
             verdict=exchanged(said) if order == "BA" else said,
             created=self._clock(),
