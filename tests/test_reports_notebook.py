@@ -39,6 +39,9 @@ def test_studies_show_their_answer(result: ca.Result) -> None:
     shown = ca.Comparison.of(result)._repr_html_()
     assert shown.startswith("<pre")
     assert "beats" in shown or "not settled" in shown
+    judged = ca.judges(result)._repr_html_()
+    assert "<td>sim/j</td>" in judged
+    assert "flip_rate" in judged
     bench = ca.bench(["sim/ada", "sim/bob"], "arithmetic", items=3, repeats=2)
     assert "accuracy" in bench._repr_html_()
 

@@ -85,6 +85,16 @@ def test_what_a_bench_saved_is_drawn_by_pair_and_setting() -> None:
     assert labels == ["sim/ada - sim/bob, T 0.7", "sim/ada - sim/bob, T 1.0"]
 
 
+def test_a_number_of_every_judge_is_drawn_by_its_name(result: ca.Result) -> None:
+    found = ca.judges(result)
+    ax = ca.plot.judges(found, "ties")
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["sim/j1", "sim/j2", "sim/j3"]
+    drawn = [container.lines[0].get_xdata()[0] for container in ax.containers]  # type: ignore[attr-defined]
+    assert drawn == pytest.approx(found.judges["ties"].tolist(), abs=1e-5)
+    with pytest.raises(ValueError, match="no measure 'tied' of judges; there are position_effect"):
+        ca.plot.judges(found, "tied")
+
+
 def test_a_model_without_a_rating_is_named_and_said_to_have_none() -> None:
     fails = ["sim/ada", "sim/bob", "sim/eve?error=1"]
     played = ca.Tournament(models=fails, judges=["sim/j"], domains=["math"], questions_per_domain=1).run()

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coupled_arena.ratings.result import Ratings
+from coupled_arena.shown import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +26,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Calibrated:
+class Calibrated(Shown):
     """Ratings that labels of all battles would give, from the judges' scores of all and the labels of some.
 
     The intervals hold that rating whatever the judges do: they carry the error of the calibration.

@@ -7,6 +7,7 @@ from coupled_arena.analysis.correction.effects import LeftOut
 from coupled_arena.analysis.correction.votes import Per, Term
 from coupled_arena.ratings.result import Ratings
 from coupled_arena.ratings.scale import POINTS
+from coupled_arena.shown import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +56,7 @@ class Bias:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Corrected:
+class Corrected(Shown):
     """Ratings from single opinions, raw and freed of the judges' biases.
 
     Both rest on the same opinions, with the same prior; the corrected ones are those between sides that are shown

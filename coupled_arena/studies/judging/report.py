@@ -1,6 +1,6 @@
 """What a study of judges comes to: data frames, and plain data."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from coupled_arena.analysis.judges import (
     Stage,
     WithPeople,
 )
+from coupled_arena.shown import Rows, Shown
 from coupled_arena.studies.judging.measures import JUDGES, PANEL
 from coupled_arena.studies.judging.minority import MinorityReport
 from coupled_arena.tournaments.documents import rounded
@@ -41,7 +42,7 @@ class JudgeRow:
 
 
 @dataclass(frozen=True)
-class JudgeReport:
+class JudgeReport(Shown):
     """How the judges of a run or a file judge.
 
     Example:
@@ -88,6 +89,16 @@ class JudgeReport:
     def panel(self) -> "pd.DataFrame":
         """One line: every measure of the committee with the ends of its interval."""
         return _frame([self._panel])
+
+    def shown(self) -> Iterator[str | Rows]:
+        """Yield what a notebook shows: every judge's numbers, the committee's, what cannot be told."""
+        yield f"judges of {self.source}"
+        names = [measure.name for measure in JUDGES]
+        rows = [(row.judge, *(row.estimates[name].value for name in names)) for row in self.rows]
+        yield Rows(("judge", *names), rows)
+        told = [(name, found.value, found.low, found.high) for name, found in self.committee.items()]
+        yield Rows(("committee", "value", "low", "high"), told)
+        yield from (f"note: {note}" for note in self.notes)
 
     def document(self) -> dict[str, Any]:
         """Return everything as plain data; `why` says why a number or an interval is missing."""
