@@ -52,6 +52,15 @@ class Visit:
             fragment,
         )
 
+    def until(self, condition: str, told: Any = None) -> None:
+        """Wait until a condition in JavaScript holds, which may use `told`.
+
+        Playwright's own waiting compiles text within the page, which a strict policy refuses.
+        """
+        self.page.evaluate(
+            f"async told => {{ while (!({condition})) await new Promise(done => setTimeout(done, 20)); }}", told
+        )
+
     def drawn(self) -> None:
         """Wait until there is more than the word that the page is being opened."""
         self.page.wait_for_selector("main h1")

@@ -91,7 +91,7 @@ def test_filters_stand_in_the_address_and_come_back_with_it(window: Visit, addre
     assert window.page.locator(".battles li").count() == lost
     assert window.page.input_value("#by-model") == "sim/ada"
     window.page.get_by_role("button", name="Clear").click()
-    window.page.wait_for_function("document.querySelectorAll('.battles li').length > 20")
+    window.until("document.querySelectorAll('.battles li').length > 20")
 
 
 def test_a_battle_can_be_linked_to_and_shows_all_that_was_said(window: Visit) -> None:
@@ -130,9 +130,9 @@ def test_the_keyboard_reaches_everything(window: Visit) -> None:
     keys.press("Enter")
     page.wait_for_selector(".versus")
     keys.press("j")
-    page.wait_for_function("to => location.hash !== to", arg=second)
+    window.until("location.hash !== told", second)
     keys.press("k")
-    page.wait_for_function("to => location.hash === to", arg=second)
+    window.until("location.hash === told", second)
     page.wait_for_selector(".versus")
     keys.press("t")
     assert page.locator("details.section[open]").count() == 0
@@ -140,9 +140,9 @@ def test_the_keyboard_reaches_everything(window: Visit) -> None:
     assert "next battle" in window.text("#help")
     keys.press("Escape")
     keys.press("/")
-    page.wait_for_function("document.activeElement.id === 'search'")
+    window.until("document.activeElement.id === 'search'")
     keys.type("sim/ada")
-    page.wait_for_function("location.hash.includes('text=sim%2Fada')")
+    window.until("location.hash.includes('text=sim%2Fada')")
 
 
 def test_a_search_finds_what_was_said_in_the_middle_of_a_debate(window: Visit) -> None:
@@ -150,11 +150,10 @@ def test_a_search_finds_what_was_said_in_the_middle_of_a_debate(window: Visit) -
     said = own.turns[2].sections[0].text
     window.go("#/battles")
     window.page.fill("#search", said)
-    window.page.wait_for_function("to => [...document.querySelectorAll('.battle')].some((own) => own.hash === to)",
-                                  arg=battle())  # fmt: skip
+    window.until("[...document.querySelectorAll('.battle')].some((own) => own.hash === told)", battle())
     texts = {one.id: [section.text for turn in one.turns for section in turn.sections] for one in played().battles}
     found = sum(any(said in text for text in own) for own in texts.values())
-    window.page.wait_for_function("count => document.querySelectorAll('.battle').length === count", arg=found)
+    window.until("document.querySelectorAll('.battle').length === told", found)
 
 
 @pytest.mark.parametrize(("scheme", "views"), [("light", VIEWS), ("dark", ("#/", "#/battles"))])
@@ -190,9 +189,9 @@ def test_thousands_of_battles_are_listed_as_they_are_scrolled_to(started: "Brows
         first = rows.count()
         assert first < 200
         found.page.locator("main > .end").scroll_into_view_if_needed()
-        found.page.wait_for_function("before => document.querySelectorAll('.battles li').length > before", arg=first)
-        found.page.fill("#search", f"{many[-1].id}")
-        found.page.wait_for_function("document.querySelectorAll('.battles li').length === 1")
+        found.until("document.querySelectorAll('.battles li').length > told", first)
+        found.page.fill("#search", many[-1].id)
+        found.until("document.querySelectorAll('.battles li').length === 1")
 
 
 def test_light_and_dark_follow_the_system_and_the_key_and_paper_has_no_menu(started: "Browser", address: str) -> None:

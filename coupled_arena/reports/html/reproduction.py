@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from importlib.metadata import version
 from typing import Any
 
-import coupled_arena
 from coupled_arena.tournaments.definition import CHANGES_NO_RESULT, PYTHON_ONLY, Tournament
 
 _TABLES = ("committee", "battle")
@@ -53,8 +53,9 @@ def steps(tournament: Tournament, *, written: bool) -> tuple[str, ...]:
         tournament: the definition.
         written: whether a file can say it.
     """
-    version = coupled_arena.__version__
-    found = [f"Install coupled-arena {version}, with the versions above where every digit must be the same."]
+    found = [
+        f"Install coupled-arena {version('coupled-arena')}, with the versions above where every digit must be the same."
+    ]
     if written:
         found.append("Save the definition below as run.toml and play it: coupled-arena run run.toml")
     else:
