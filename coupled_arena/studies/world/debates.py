@@ -39,11 +39,20 @@ SCORES = {"A": 1.0, "tie": 0.5, "B": 0.0}
 
 
 class Answering(Gateway):
-    """A gateway to simulated models alone, which answers at once and keeps nothing."""
+    """A gateway to simulated models alone, which answers at once and remembers nothing but openings."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._openings: dict[Call, Reply] = {}
 
     async def reply(self, call: Call, speaker: Speaker | None = None) -> Reply:
         """Return the answer of a simulated model."""
-        return reply_to(call)
+        if any(message.role == "assistant" for message in call.messages):
+            return reply_to(call)
+        # A model opens in the same words whoever it meets, unless its dice are fresh.
+        if call not in self._openings:
+            self._openings[call] = reply_to(call)
+        return self._openings[call]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
