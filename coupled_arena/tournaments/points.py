@@ -9,6 +9,9 @@ from coupled_arena.tournaments.schedules import Pairing
 BYE_POINTS = 1.0
 """Pairing points of a bye: those of a match won outright. A bye counts for nothing in ratings."""
 
+Replicates = dict[tuple[str, str], dict[str, int]]
+"""How many replicates each pair of models, in order of names, has played of each question."""
+
 
 def scores_in(battle: Battle) -> dict[str, float]:
     """Return the points of both models: a win is one, a tie half each; a void battle has none.
@@ -62,7 +65,7 @@ def question_scores(battles: Iterable[Battle]) -> dict[tuple[str, str], dict[str
     }
 
 
-def replicates_of(battles: Iterable[Battle]) -> dict[tuple[str, str], dict[str, int]]:
+def replicates_of(battles: Iterable[Battle]) -> Replicates:
     """Return how many replicates each pair of models, in order of names, has played of each question."""
     found: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     for battle in battles:

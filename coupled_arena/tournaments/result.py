@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from coupled_arena.analysis.authors import Advantage
@@ -30,7 +31,7 @@ from coupled_arena.tournaments.neighbours import Neighbours, neighbours
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.resolution import Resolution, resolution
 from coupled_arena.tournaments.schedules import Adaptive
-from coupled_arena.tournaments.stored import battles_of, definition_of
+from coupled_arena.tournaments.stored import Keep, battles_of, definition_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +41,7 @@ Source = Callable[[], AbstractContextManager[RunReader]]
 """Opens what a store holds of a run."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Result(Shown):
     """What a run comes to.
 
@@ -72,14 +73,19 @@ class Result(Shown):
     """Opens what the store holds of the run."""
 
     @classmethod
-    def of(cls, run: RunReader, *, source: Source | None = None) -> "Result":
+    def of(cls, run: RunReader, *, source: Source | None = None, keep: Keep | None = None) -> "Result":
         """Return the result of a stored run as far as it was played; without a `source` its store must stay open.
+
+        Args:
+            run: the run.
+            source: opens what the store holds of it.
+            keep: what is kept of every battle, to save memory; None is all.
 
         Raises:
             RunNotFound: the run is no tournament but a bench.
         """
         tournament = definition_of(run)
-        battles = battles_of(run, tournament)
+        battles = battles_of(run, tournament, keep)
         return cls(
             run=run.id,
             tournament=tournament,
@@ -92,19 +98,19 @@ class Result(Shown):
             source=source or (lambda: nullcontext(run)),
         )
 
-    @property
+    @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The leaderboard as records, best first."""
         ends = places(self.ratings, self.ratings.ranks())
         rows = rows_of(self.ratings, self.leading)
         return tuple(replace(row, rank_low=ends[row.model][0], rank_high=ends[row.model][1]) for row in rows)
 
-    @property
+    @cached_property
     def neighbours(self) -> tuple[Neighbours, ...]:
         """Whether each two neighbours on the leaderboard are settled, and what their dice had in common."""
         return neighbours(self.settled, self.battles, self.tournament.arms)
 
-    @property
+    @cached_property
     def settled(self) -> tuple[Settled, ...]:
         """Whether each two neighbours on the leaderboard are settled: `Ratings.settled`, unless it may not be used.
 
@@ -115,7 +121,7 @@ class Result(Shown):
             return self.ratings.settled()
         return found.settled(self.ratings.ranking, self.ratings.known)
 
-    @property
+    @cached_property
     def resolution(self) -> Resolution | None:
         """What an adaptive schedule resolved, why it stopped and what is missing; None under any other schedule."""
         rule = self.tournament.schedule
@@ -124,12 +130,12 @@ class Result(Shown):
         models = [model.name for model in self.tournament.models]
         return resolution(rule, models, self.leading, questions=len(self.questions))
 
-    @property
+    @cached_property
     def leading(self) -> tuple[Battle, ...]:
         """The battles of the arm that is rated: all of them unless there are two."""
         return leading(self.tournament, self.battles)
 
-    @property
+    @cached_property
     def arms(self) -> Arms | None:
         """How the ratings of the two arms differ; None where there is only one."""
         arms = self.tournament.arms
@@ -138,12 +144,12 @@ class Result(Shown):
         models = [model.name for model in self.tournament.models]
         return compare_arms(self.battles, *arms, models=models, prior=PRIOR)
 
-    @property
+    @cached_property
     def question_standings(self) -> tuple[QuestionStanding, ...]:
         """How every question fared: how hard and how contested it was, as far as battles can tell."""
         return question_standings(self.leading, self.ratings.known)
 
-    @property
+    @cached_property
     def advantages(self) -> tuple[Advantage, ...]:
         """For every examiner whether its questions suit its own family, or why nothing can be said."""
         return advantages(self.tournament, self.questions, self.leading)

@@ -19,7 +19,7 @@ from coupled_arena.tournaments.events import BattleEnded, Event, Listener, Round
 from coupled_arena.tournaments.leaderboard import Row, leading, rated, rows_of
 from coupled_arena.tournaments.matches import Fixture, fixtures
 from coupled_arena.tournaments.panels import panel
-from coupled_arena.tournaments.points import points, question_scores, replicates_of, rounds_of
+from coupled_arena.tournaments.points import Replicates, points, question_scores, replicates_of, rounds_of
 from coupled_arena.tournaments.schedules import Pairing, Standings
 from coupled_arena.tournaments.seating import Seating
 
@@ -95,12 +95,14 @@ class Runner:
         for number in range(1, len(rounds) + 1):
             ratings = self._rated(number, [battle for battle in battles if battle.round <= number])
         while True:
-            standings = self._standings(rounds, battles, ratings)
+            counted = leading(self.tournament, battles)
+            played = replicates_of(counted)
+            standings = self._standings(rounds, counted, played, ratings)
             pairings = tuple(self.tournament.schedule.next_round(standings))
             if not pairings:
                 break
             self._tell(RoundOpened(len(rounds) + 1, pairings))
-            battles += await self._round(len(rounds) + 1, pairings, standings, battles)
+            battles += await self._round(len(rounds) + 1, pairings, standings, played)
             rounds.append(pairings)
             ratings = self._rated(len(rounds), battles)
         return Played(tuple(battles), ratings if ratings is not None else rated(self.tournament, battles))
@@ -113,10 +115,13 @@ class Runner:
         return ratings
 
     def _standings(
-        self, rounds: Sequence[tuple[Pairing, ...]], battles: Sequence[Battle], ratings: Ratings | None
+        self,
+        rounds: Sequence[tuple[Pairing, ...]],
+        counted: Sequence[Battle],
+        played: Replicates,
+        ratings: Ratings | None,
     ) -> Standings:
         names = tuple(model.name for model in self.tournament.models)
-        counted = leading(self.tournament, battles)
         return Standings(
             models=names,
             seed=self.tournament.seed,
@@ -124,16 +129,15 @@ class Runner:
             points=points(names, rounds, counted),
             ratings=None if ratings is None else ratings.known,
             questions=len(self.questions),
-            asked={pair: len(replicates) for pair, replicates in replicates_of(counted).items()},
+            asked={pair: len(replicates) for pair, replicates in played.items()},
             scores=question_scores(counted),
         )
 
     async def _round(
-        self, number: int, pairings: Sequence[Pairing], standings: Standings, battles: Sequence[Battle]
+        self, number: int, pairings: Sequence[Pairing], standings: Standings, played: Replicates
     ) -> list[Battle]:
         """Play all battles of a round; the first fault that is not a battle's own stops the others."""
         rules = self.tournament.battle
-        played = replicates_of(leading(self.tournament, battles))
         jobs: list[tuple[Fixture, tuple[Model, ...]]] = []
         for a, b, most in pairings:
             if b is None:
