@@ -18,6 +18,8 @@ copyright = ""  # noqa: A001
 version = release = coupled_arena.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
+# A block that names no language is a command or its output.
+highlight_language = "none"
 html_theme = "furo"
 html_title = f"{project} {release}"
 html_copy_source = False
