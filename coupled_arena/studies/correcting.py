@@ -12,7 +12,7 @@ from coupled_arena.analysis.correction import TERMS, Corrected, Per, Term, corre
 from coupled_arena.errors import RatingError
 from coupled_arena.ratings.result import Prior
 from coupled_arena.studies.judging.labels import read_labels
-from coupled_arena.studies.judging.reading import read_opinions
+from coupled_arena.studies.judging.reading import Read, read_opinions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +97,11 @@ def calibrated(
         >>> ca.calibrated(played, labels).labels
         11
     """
-    read = read_opinions(source, run=run, columns=columns)
+    return calibrated_to(labels, read_opinions(source, run=run, columns=columns), level=level)
+
+
+def calibrated_to(labels: Any, read: Read, *, level: float = 0.95) -> Calibrated:
+    """Return opinions that were read, calibrated to labels; the rest is as for `calibrated`."""
     given = read_labels(labels, read.table)
     said = ~np.isnan(given.score)
     votes, size = given.battle[said], read.table.battles

@@ -13,6 +13,9 @@ FEWEST = 10
 FALSE_ALARM = 0.001
 """Chance that a random slice is taken for a chosen one."""
 
+_EXPECTED = 5
+"""Labels that chance alone must make expect on either side of the middle of a trait for it to tell anything."""
+
 LEAD = "battles that the judges find clear"
 """Name of the trait that every slice has: how far the judges lean to one side."""
 
@@ -41,19 +44,20 @@ def why_chosen(part: Slice) -> str:
     """Return in what the labelled battles differ from the others beyond chance, or nothing.
 
     A slice drawn at random is alike in everything that was known before. For every trait z (which models play, how far
-    the judges lean to one side, and those of the slice) the sums of `z - mean` over the labelled battles of each
-    question are centred at 0, and their total over the root of the sum of their squares is held against Student's
-    quantile, by Bonferroni's inequality over all traits. Such a ratio of sums has light tails whatever the trait is
-    (Efron 1969, Journal of the American Statistical Association 64).
+    the judges lean to one side, and those of the slice) the sum of `z - mean` over the labelled battles is 0 but for
+    chance, and its variance under a random draw, of battles or of whole questions, is known. It is held
+    against Student's quantile, by Bonferroni's inequality over all traits that enough labels are expected of.
     """
     labelled = part.labelled
     traits = {f"battles of {name}": _plays(part, code) for code, name in enumerate(part.models)}
     traits |= {LEAD: np.abs(2 * part.judged - 1), **part.traits}
-    varied = {name: values for name, values in traits.items() if np.ptp(values) > 0}
-    if labelled.all() or not varied:
+    share = float(labelled.mean())
+    fit = {name: values for name, values in traits.items() if share * _rarer(values) >= _EXPECTED}
+    if share == 1 or not fit:
         return ""
-    most = t_quantile(1 - FALSE_ALARM / 2 / len(varied), part.labelled_questions - 1)
-    found = {name: _ratio(part, values, labelled.astype(np.float64)) for name, values in varied.items()}
+    most = t_quantile(1 - FALSE_ALARM / 2 / len(fit), part.labelled_questions - 1)
+    together = _together(part)
+    found = {name: _ratio(part, values, together) for name, values in fit.items()}
     name = max(found, key=lambda trait: abs(found[trait]))
     if abs(found[name]) <= most:
         return ""
@@ -64,12 +68,32 @@ def why_chosen(part: Slice) -> str:
     )
 
 
+def _rarer(values: Floats) -> int:
+    """Return how many battles lie on the side of the middle of a trait that has fewer of them."""
+    above = int((values > (values.min() + values.max()) / 2).sum())
+    return min(above, len(values) - above)
+
+
+def _together(part: Slice) -> float:
+    """Return the correlation of having a label within a question, in [0, 1]: 1 where whole questions are labelled."""
+    off = part.labelled - part.labelled.mean()
+    battles, sums = np.bincount(part.question), np.bincount(part.question, off)
+    pairs = float((battles * (battles - 1)).sum()) * float(off @ off) / len(off)
+    return float(np.clip((sums @ sums - off @ off) / pairs, 0.0, 1.0)) if pairs else 0.0
+
+
+def _ratio(part: Slice, values: Floats, together: float) -> float:
+    """Return the sum of a trait over the labelled battles, less what is expected, in standard errors of a random draw.
+
+    With c the correlation of having a label within a question and p the share of labels, the variance is
+    `p (1 - p) ((1 - c) sum_i (z_i - mean)^2 + c sum_q (sum_(i in q) (z_i - mean))^2)`.
+    """
+    off, share = values - values.mean(), float(part.labelled.mean())
+    by_question = np.bincount(part.question, off)
+    variance = share * (1 - share) * ((1 - together) * (off @ off) + together * (by_question @ by_question))
+    return float(off[part.labelled].sum() / np.sqrt(variance)) if variance > 0 else 0.0
+
+
 def _plays(part: Slice, model: int) -> Floats:
     plays: Floats = ((part.a == model) | (part.b == model)).astype(np.float64)
     return plays
-
-
-def _ratio(part: Slice, values: Floats, marked: Floats) -> float:
-    off = np.bincount(part.question, marked * (values - values.mean()))
-    size = float(np.sqrt(off @ off))
-    return float(off.sum()) / size if size else 0.0

@@ -16,6 +16,11 @@ _TOLERANCE = 1e-9
 
 _MOST_ITERATIONS = 200
 _SMALLEST_STEP = 2.0**-30
+_LONGEST_STEP = 5.0
+
+_FARTHEST = 100.0
+"""Log odds beyond which there is no maximum to be found."""
+
 _START = 0.05
 """Where lapses start; one that starts at 0 would stay there too easily."""
 
@@ -58,11 +63,12 @@ def fit(likelihood: Likelihood, start: Floats | None = None) -> Fit:
         rate, pull = point[lapses], here.gradient[lapses]
         free[lapses] = ~(((rate <= 0) & (pull <= 0)) | ((rate >= MOST_LAPSE) & (pull >= 0)))
         own, converged = np.ix_(free, free), bool(np.abs(here.gradient[free]).max(initial=0.0) <= flat)
-        if converged or iterations == _MOST_ITERATIONS:
+        if converged or iterations == _MOST_ITERATIONS or np.abs(point).max() > _FARTHEST:
             break
         iterations += 1
         step = np.zeros(likelihood.size)
         step[free] = _step(here.observed[own], here.expected[own], here.gradient[free])
+        step *= min(1.0, _LONGEST_STEP / float(np.abs(step).max()))
         floor, length = here.level - 1e-12 * abs(here.level), 1.0
         while True:
             there = point + length * step
