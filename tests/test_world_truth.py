@@ -48,7 +48,7 @@ def test_win_probabilities_add_up_and_shared_dice_tie_models_that_are_nearly_equ
 
 
 def test_win_probabilities_are_those_of_many_played_battles_before_a_perfect_judge() -> None:
-    perfect = world(judges=["sim/judge?acuity=1000&tie=0&position=0"], questions_per_domain=25, models=MODELS[::2])
+    perfect = world(judges=["sim/judge?acuity=1000&tie=0&position=0"], questions_per_domain=15, models=MODELS[::2])
     battles = perfect.play().battles
     won = np.mean([battle.decision.verdict == ("A" if battle.a == "sim/ada" else "B") for battle in battles])
     (row,) = perfect.truth(questions=200).win_probabilities.to_dict("records")
@@ -78,7 +78,7 @@ def test_a_battle_that_nobody_can_play_is_void_and_counts_for_nothing() -> None:
 
 
 def test_the_truth_is_the_same_whenever_it_is_asked_for_and_errors_shrink_with_questions() -> None:
-    one, again, more = (world(orders="both").truth(questions=count).judges for count in (10, 10, 160))
+    one, again, more = (world(orders="both").truth(questions=count).judges for count in (10, 10, 90))
     assert one.equals(again)
     assert (more["position_effect_error"] < one["position_effect_error"] / 2).all()
 
