@@ -199,13 +199,17 @@ def main() -> None:
     parser.add_argument("--battles", type=int, default=10_000)
     parser.add_argument("--requests", type=int, default=200)
     parser.add_argument("--characters", type=int, default=800)
-    parser.add_argument("--store", type=Path, help="where the store is kept; left out, it is removed in the end")
+    parser.add_argument("--store", type=Path, help="keep the store there; one that is there is measured")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = given.store or Path(folder) / "large.db"
         began = time.perf_counter()
-        run, ids = write(path, given.battles, given.characters)
+        if path.exists():
+            with ca.Store(path) as there:
+                run, ids = there.run().id, list(there.run().battle_ids())
+        else:
+            run, ids = write(path, given.battles, given.characters)
         written, size = time.perf_counter() - began, path.stat().st_size / 2**20
         with ca.Store(path) as beside, viewing(path) as watched:
             timings = measure(watched, run, ids, given.requests)

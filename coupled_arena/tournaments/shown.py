@@ -8,10 +8,7 @@ from coupled_arena.records import Battle, Question
 from coupled_arena.tournaments import schema
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.reader import RunReader
-from coupled_arena.tournaments.stored import definition_of
-
-AT_ONCE = 100
-"""How many battles are in memory while a run is gone through."""
+from coupled_arena.tournaments.stored import AT_ONCE, definition_of
 
 
 def case_of(battle: Battle, question: Question, tournament: Tournament) -> Case:

@@ -1,6 +1,7 @@
 """What a store already knows of a definition, before the run is opened for writing."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,12 @@ from coupled_arena.tournaments.database import damaged, decoded
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.store import Store
+
+Keep = Callable[[Battle], Battle]
+"""Returns what is kept of a battle."""
+
+AT_ONCE = 100
+"""How many whole battles are in memory while a run is gone through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +63,24 @@ def definition_of(run: RunReader) -> Tournament:
         return Tournament.stored(run.definition)
 
 
-def battles_of(run: RunReader, tournament: Tournament) -> tuple[Battle, ...]:
+def battles_of(run: RunReader, tournament: Tournament, keep: Keep | None = None) -> tuple[Battle, ...]:
     """Return the battles of a stored run, all of them between its models.
+
+    Args:
+        run: the run.
+        tournament: its definition.
+        keep: what is kept of every battle; with it only a few whole ones are in memory at a time.
 
     Raises:
         StoreError: they cannot be read, or name a model that does not play.
     """
-    battles, names = run.load_battles(), {model.name for model in tournament.models}
+    names = {model.name for model in tournament.models}
+    if keep is None:
+        battles = run.load_battles()
+    else:
+        ids = run.battle_ids()
+        parts = (run.load_battles(ids[start : start + AT_ONCE]) for start in range(0, len(ids), AT_ONCE))
+        battles = tuple(keep(battle) for part in parts for battle in part)
     for battle in battles:
         for name in battle.pair:
             if name not in names:

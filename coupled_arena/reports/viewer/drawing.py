@@ -12,10 +12,12 @@ import select
 import sys
 import time
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from coupled_arena.errors import ArenaError, StoreError
+from coupled_arena.records import Battle, Section
 from coupled_arena.reports.html.document import lines
 from coupled_arena.reports.html.overview import overview
 from coupled_arena.reports.html.page import packed
@@ -28,7 +30,7 @@ NICENESS = 5
 IDLE_SECONDS = 60
 """How long the process waits for more work."""
 
-MOST_MEGABYTES = 250
+MOST_MEGABYTES = 350
 """A process that has held more than this ends when its work is done."""
 
 
@@ -51,9 +53,31 @@ def draw(path: Path, run: str) -> Drawing:
     """
     began = time.perf_counter()
     with Store(path, reading=True) as store:
-        result = Result.of(store.run(run))
+        result = Result.of(store.run(run), keep=lean)
         parts = packed(overview(result).model_dump()), packed(lines(result.battles).model_dump())
     return Drawing(*parts, time.perf_counter() - began)
+
+
+def lean(battle: Battle) -> Battle:
+    """Return a battle in which only the first turns have their texts; the others are blanks of the same length.
+
+    What is drawn of a whole run reads no other text: a single battle is loaded when its page is opened.
+    """
+    turns, spoken = [], set[str]()
+    for turn in battle.turns:
+        if turn.speaker in spoken:
+            sections = tuple(_blank(section.tag, len(section.text)) for section in turn.sections)
+            turns.append(turn.model_copy(update={"sections": sections}))
+        else:
+            turns.append(turn)
+        spoken.add(turn.speaker)
+    opinions = tuple(opinion.model_copy(update={"reasons": ""}) for opinion in battle.opinions)
+    return battle.model_copy(update={"turns": tuple(turns), "opinions": opinions})
+
+
+@lru_cache(10_000)
+def _blank(tag: str, length: int) -> Section:
+    return Section(tag=tag, text=" " * length)
 
 
 class Drawer:

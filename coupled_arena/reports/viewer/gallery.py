@@ -109,7 +109,9 @@ class Gallery:
         self._keep(run)
         return hung.drawing, self._state(run)
 
-    async def changes(self, run: str | None, known: str | None, stopping: Callable[[], bool]) -> AsyncGenerator[str, None]:
+    async def changes(
+        self, run: str | None, known: str | None, stopping: Callable[[], bool]
+    ) -> AsyncGenerator[str, None]:
         """Yield the state of a run, or of all runs, now and whenever a page shows something else than it could.
 
         Args:
