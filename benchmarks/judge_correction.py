@@ -1,29 +1,34 @@
 """Do ratings come closer to the truth once they are freed of the judges' biases?
 
-Lets eight simulated models in four families debate (skills from N(0, 1), from 1.5 to 6 claims a statement): every pair
-on every question. Three judges of two of the families prefer their family's taste and longer texts at the given dials;
-all other dials have their defaults. The debates are those of a tournament, the opinions are drawn from the judges'
-equations (docs/world.md). Compares the rank correlation of skills with raw and with corrected ratings of the same
-opinions. With both dials at 0 it shows what it costs to correct judges that need no correction.
+Eight models in four families (skills from N(0, 1), from 1.5 to 6 claims a statement) meet in all pairs on every
+question, with one statement each. Three judges of two of the families prefer their family's taste and longer texts at
+the given dials; all other dials have their defaults. Statements and opinions are drawn from the equations of simulated
+models (docs/world.md), or with --played held word for word. Compares the rank correlation of skills with raw and with
+corrected ratings of the same opinions. With both dials at 0 it shows what it costs to correct judges that need none.
 
-    python benchmarks/judge_correction.py [--seeds 100] [--first 0] [--questions 8] [--family 0.7] [--length 1] [--json]
-    python benchmarks/judge_correction.py --join PIECE.json PIECE.json
+    python benchmarks/judge_correction.py [--seeds 100] [--first 0] [--questions 12] [--family 0.7] [--length 1]
 """
 
 import argparse
-import json
 import math
 import statistics
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TypedDict
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import coupled_arena as ca
 from coupled_arena.analysis.correction import correct
+from coupled_arena.analysis.judges import Opinions
+from coupled_arena.models.simulated.debater import MOST, SLOPE, URGE
+from coupled_arena.models.simulated.dials import Dials
+from coupled_arena.models.simulated.world import CLAIMS
 from coupled_arena.ratings.rank_agreement import compare
 from coupled_arena.ratings.student import t_reach
+
+Floats = NDArray[np.float64]
 
 FAMILIES = "xyzw"
 MODELS = 8
@@ -31,30 +36,104 @@ JUDGES = "xxy"
 """Families of the judges."""
 
 
-class Seed(TypedDict):
-    """What one tournament came to."""
+class Model(NamedTuple):
+    """A debater."""
 
-    seed: int
+    name: str
+    skill: float
+    claims: float
+    family: str
+
+
+class Seed(NamedTuple):
+    """Spearman's correlation with the skills."""
+
     raw: float
     corrected: float
-    lapses: bool
 
 
-def world(seed: int, *, family: float, length: float) -> tuple[ca.World, dict[str, float]]:
-    """Return a world and the skills of its models."""
+def models_of(seed: int) -> list[Model]:
+    """Draw the debaters of a seed."""
     rng = np.random.default_rng(seed)
-    skills = {f"m{number}": float(rng.normal()) for number in range(MODELS)}
-    models = []
-    for number, (name, skill) in enumerate(skills.items()):
-        own, claims = FAMILIES[number % len(FAMILIES)], rng.uniform(1.5, 6)
-        string = f"sim/{name}?skill={skill:.6f}&verbosity={claims:.4f}&taste={own}"
-        models.append(ca.Model(name, string, family=own))
+    return [
+        Model(f"m{number}", float(rng.normal()), float(rng.uniform(1.5, 6)), FAMILIES[number % len(FAMILIES)])
+        for number in range(MODELS)
+    ]
+
+
+def statements(rng: np.random.Generator, models: Sequence[Model], quality: Floats, liking: dict[str, Floats]) -> Floats:
+    """Draw what every model says on every question: 1 for a claim that it makes, shape (models, questions, CLAIMS)."""
+    questions = len(quality)
+    said = np.zeros((len(models), questions, CLAIMS))
+    for place, model in enumerate(models):
+        logits = SLOPE * model.skill * quality + liking[model.family]
+        # Claims drawn one by one without replacement are the order of perturbed logits (Yellott 1977).
+        order = np.argsort(-(logits + rng.gumbel(size=logits.shape)), axis=1)
+        ends = 1 / (1 + np.exp(-URGE * (np.arange(1, MOST) + 0.5 - model.claims)))
+        stops = rng.random((questions, MOST - 1)) < ends
+        made = np.where(stops.any(axis=1), stops.argmax(axis=1) + 1, MOST)
+        for question in range(questions):
+            said[place, question, order[question, : made[question]]] = 1.0
+    return said
+
+
+def drawn(seed: int, *, questions: int, family: float, length: float) -> Opinions:
+    """Draw statements and opinions from the equations of simulated models."""
+    rng, models, usual = np.random.default_rng([seed, 1]), models_of(seed), Dials()
+    quality = rng.normal(size=(questions, CLAIMS))
+    liking = {name: rng.normal(size=(questions, CLAIMS)) for name in FAMILIES}
+    said = statements(rng, models, quality, liking)
+    made = said.sum(axis=2)
+    pairs = np.array(list(combinations(range(MODELS), 2)))
+    question, met = np.repeat(np.arange(questions), len(pairs)), np.tile(pairs, (questions, 1))
+    turned = rng.random(len(met)) < 0.5
+    a, b = np.where(turned, met[:, 1], met[:, 0]), np.where(turned, met[:, 0], met[:, 1])
+    longer = np.log(made[a, question] / made[b, question])
+    scores = []
+    for own in JUDGES:
+        # One view of every question's claims, whoever debates it.
+        seen = usual.acuity * quality + family * liking[own] + rng.normal(size=quality.shape)
+        value = (said * seen).sum(axis=2) / made
+        lead = value[a, question] - value[b, question] + usual.position + length * longer
+        scores.append(np.where(np.abs(lead) <= usual.tie, 0.5, (lead > 0).astype(np.float64)))
+    size, judges = len(met), len(JUDGES)
+    rows = size * judges
+    return Opinions(
+        judges=tuple(f"j{number}" for number in range(judges)),
+        models=tuple(model.name for model in models),
+        battle=np.tile(np.arange(size), judges),
+        judge=np.repeat(np.arange(judges), size),
+        score=np.concatenate(scores),
+        stage=np.zeros(rows, dtype=np.intp),
+        turned=np.zeros(rows, dtype=np.bool_),
+        dice=np.zeros(rows, dtype=np.intp),
+        status=np.zeros(rows, dtype=np.intp),
+        carried=np.zeros(rows, dtype=np.bool_),
+        named=np.full(rows, np.nan),
+        chances=np.full((rows, 3), np.nan),
+        question=question,
+        draw=np.zeros(size, dtype=np.intp),
+        a=a,
+        b=b,
+        length=longer / math.log(2),
+        truth=np.full(size, np.nan),
+        judge_family=tuple(JUDGES),
+        model_family=tuple(model.family for model in models),
+    )
+
+
+def played(seed: int, *, questions: int, family: float, length: float) -> Opinions:
+    """Hold the debates of a world of these models word for word, and draw the opinions."""
+    debaters = [
+        ca.Model(name, f"sim/{name}?skill={skill:.6f}&verbosity={claims:.4f}&taste={own}", family=own)
+        for name, skill, claims, own in models_of(seed)
+    ]
     judges = [
         ca.Model(f"j{number}", f"sim/j{number}?length={length}&family={family}&taste={own}", family=own)
         for number, own in enumerate(JUDGES)
     ]
     definition = ca.Tournament(
-        models=models,
+        models=debaters,
         judges=judges,
         examiner="sim/examiner",
         domains=["math"],
@@ -63,28 +142,22 @@ def world(seed: int, *, family: float, length: float) -> tuple[ca.World, dict[st
         committee=ca.CommitteeRules(recuse="none", discussion_rounds=0),
         seed=seed,
     )
-    return ca.World(definition), skills
+    return ca.World(definition).truth(questions=questions, draws=1).opinions
 
 
-def judged(seed: int, *, questions: int, family: float, length: float) -> Seed:
-    """Hold the debates of one world, have them judged, and correct the ratings."""
-    place, skills = world(seed, family=family, length=length)
-    found = correct(place.truth(questions=questions, draws=1).opinions)
+def judged(seed: int, opinions: Opinions) -> Seed:
+    """Correct the ratings and hold them against the skills."""
+    found, skills = correct(opinions), {model.name: model.skill for model in models_of(seed)}
     raw, corrected = (compare(ratings, skills).spearman.value for ratings in (found.raw, found.ratings))
-    return {
-        "seed": seed,
-        "raw": raw or 0.0,
-        "corrected": corrected or 0.0,
-        "lapses": any(bias.term == "lapse" for bias in found.biases),
-    }
+    return Seed(raw or 0.0, corrected or 0.0)
 
 
 def line(rows: Sequence[Seed]) -> str:
     """Return the means, and the gain with its interval over seeds."""
-    gains = [row["corrected"] - row["raw"] for row in rows]
+    gains = [row.corrected - row.raw for row in rows]
     mean = statistics.fmean(gains)
     reach = t_reach(0.95, len(gains) - 1) * statistics.stdev(gains) / math.sqrt(len(gains))
-    raw, corrected = (statistics.fmean(row[key] for row in rows) for key in ("raw", "corrected"))
+    raw, corrected = (statistics.fmean(values) for values in zip(*rows, strict=True))
     better, worse = (sum(sign * gain > 1e-9 for gain in gains) for sign in (1, -1))
     return (
         f"{len(rows)} seeds: Spearman with the skills {raw:.3f} raw, {corrected:.3f} corrected; gain {mean:+.3f} "
@@ -93,21 +166,19 @@ def line(rows: Sequence[Seed]) -> str:
 
 
 def main() -> None:
-    """Play the tournaments and print what they show."""
+    """Judge all seeds and print what they show."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--questions", type=int, default=8)
+    parser.add_argument("--questions", type=int, default=12)
     parser.add_argument("--family", type=float, default=0.7)
     parser.add_argument("--length", type=float, default=1.0)
-    parser.add_argument("--json", action="store_true", help="print the seeds, for --join")
-    parser.add_argument("--join", type=Path, nargs="+", default=[], help="sum up what --json printed")
+    parser.add_argument("--played", action="store_true", help="hold the debates word for word, which takes longer")
     options = parser.parse_args()
-    rows: list[Seed] = [row for path in options.join for row in json.loads(path.read_text("utf-8"))]
     dials = {"questions": options.questions, "family": options.family, "length": options.length}
-    if not options.join:
-        rows = [judged(seed, **dials) for seed in range(options.first, options.first + options.seeds)]
-    print(json.dumps(rows) if options.json else line(rows))
+    source = played if options.played else drawn
+    seeds = range(options.first, options.first + options.seeds)
+    print(line([judged(seed, source(seed, **dials)) for seed in seeds]))
 
 
 if __name__ == "__main__":
