@@ -138,7 +138,7 @@ def played(seed: int, *, questions: int, family: float, length: float) -> Opinio
         examiner="sim/examiner",
         domains=["math"],
         schedule="round_robin",
-        battle=ca.BattleRules(script="single"),
+        battle=ca.BattleRules(script=ca.SINGLE),
         committee=ca.CommitteeRules(recuse="none", discussion_rounds=0),
         seed=seed,
     )

@@ -86,7 +86,7 @@ def test_a_run_is_corrected_by_its_lengths_and_families() -> None:
     judges = [ca.Model("j1", "sim/j1?position=0.7", family="x"), ca.Model("j2", "sim/j2", family="z")]
     result = ca.Tournament(
         models=models, judges=judges, examiner="sim/examiner", domains=["math"], questions_per_domain=14,
-        battle=ca.BattleRules(script="single"),
+        battle=ca.BattleRules(script=ca.SINGLE),
         committee=ca.CommitteeRules(recuse="none", orders="both", discussion_rounds=0),
         seed=3,
     ).run()  # fmt: skip
