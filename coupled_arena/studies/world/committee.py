@@ -9,6 +9,7 @@ whose models share their dice.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,7 +207,7 @@ class _Rows:
     def __init__(self, views: Sequence[_View], judged: Codes, seated: Flags) -> None:
         self.views = views
         self.judged = judged
-        self.blocks: list[tuple[Codes, ...] | tuple[NDArray[np.generic], ...]] = []
+        self.blocks: list[tuple[NDArray[Any], ...]] = []
 
     def add(self, at: tuple[int, ...], seated: Flags, status: Codes, votes: Floats, carried: Flags) -> None:
         """Note the opinions of one judge, votes as it was shown the sides; `at` is judge, stage, draw and order."""

@@ -75,8 +75,6 @@ class Debates:
     """Whether both sides spoke to the end, shape (debates,)."""
     score: Floats
     """Score of A by the truth, or by who gave the debate away; NaN where it is void, shape (debates,)."""
-    weight: Floats
-    """Weight of the debate: 1/2 where both side assignments are played, shape (debates,)."""
     claims: Floats
     """Weight of every claim in the value of A less that of B, shape (debates, CLAIMS)."""
     silent: Floats
@@ -124,7 +122,6 @@ def debates_of(tournament: Tournament, book: ClaimBook, questions: Sequence[Ques
         b=np.array([models[fixture.b] for fixture in played], dtype=np.intp),
         judged=np.array([row.judged for row in rows]),
         score=np.array([row.score for row in rows]),
-        weight=np.array([fixture.weight for fixture in played]),
         claims=np.array([row.claims for row in rows]),
         silent=np.array([row.silent for row in rows]),
         length_a=np.array([row.lengths[0] for row in rows], dtype=np.float64),

@@ -107,11 +107,7 @@ class Truth:
         return pd.DataFrame(rows, columns=["model", "score", "error"])
 
     def verdicts(self, result: Result) -> dict[str, Verdict]:
-        """Return what a perfect judge says of the battles of a run, by id; battles that ended early are left out.
-
-        Raises:
-            ConfigurationError: the run asked no question of one of its battles.
-        """
+        """Return what a perfect judge says of the battles of a run, by id; battles that ended early are left out."""
         texts = {question.id: question.text for question in result.questions}
         ended = [battle for battle in result.battles if battle.opinions]
         return {battle.id: self.book.truth_of(texts[battle.question], battle.turns) for battle in ended}
