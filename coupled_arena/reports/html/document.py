@@ -218,6 +218,21 @@ class Measures(Record):
     """Every judge, by name."""
 
 
+class Freed(Record):
+    """A model's rating by single opinions, with and without what is known of the judges' biases."""
+
+    model: str
+    """The model."""
+    raw: float | None
+    """Its rating by the opinions before any discussion."""
+    corrected: float | None
+    """Its rating by the same opinions, freed of the biases that could be estimated."""
+    low: float | None
+    """Lower end of the 95 % interval of the corrected rating; None where there is none."""
+    high: float | None
+    """Upper end; None where there is none."""
+
+
 class Study(Record):
     """What a study of the judges finds."""
 
@@ -229,6 +244,10 @@ class Study(Record):
     """Battle and judge of every vote that stood against the decision in the end."""
     notes: tuple[str, ...]
     """What the opinions cannot tell, and why."""
+    corrected: tuple[Freed, ...]
+    """Ratings freed of the judges' biases, best first; empty where none could be estimated."""
+    corrected_notes: tuple[str, ...]
+    """What must be known of them, or why there are none."""
 
 
 class Dice(Record):

@@ -1,7 +1,9 @@
 """What a study of a run's judges finds, as far as its opinions can tell."""
 
 from coupled_arena.analysis.judges import Estimate
-from coupled_arena.reports.html.document import Measured, Measures, Study
+from coupled_arena.errors import RatingError
+from coupled_arena.reports.html.document import Freed, Measured, Measures, Study
+from coupled_arena.studies.correcting import corrected
 from coupled_arena.studies.judging.measures import JUDGES, PANEL
 from coupled_arena.studies.judging.report import JudgeReport
 from coupled_arena.studies.judging.study import judges
@@ -17,6 +19,7 @@ def study_of(result: Result) -> Study | None:
     if not any(battle.opinions for battle in result.battles):
         return None
     found = judges(result)
+    freed, told = _corrected(result)
     return Study(
         measures=_measures(found),
         panel=tuple(
@@ -26,7 +29,29 @@ def study_of(result: Result) -> Study | None:
         ),
         minority=tuple((one.battle, one.judge) for one in found.minority),
         notes=found.notes,
+        corrected=freed,
+        corrected_notes=told,
     )
+
+
+def _corrected(result: Result) -> tuple[tuple[Freed, ...], tuple[str, ...]]:
+    """Return the corrected ratings and what must be known of them; without ratings, why there are none."""
+    try:
+        found = corrected(result)
+    except RatingError as reason:
+        return (), (str(reason),)
+    own, place = found.ratings, {name: at for at, name in enumerate(found.ratings.names)}
+    freed = (
+        Freed(
+            model=name,
+            raw=rounded(found.raw.rating(name)),
+            corrected=rounded(own.rating(name)),
+            low=rounded(own.low[place[name]]),
+            high=rounded(own.high[place[name]]),
+        )
+        for name in own.ranking
+    )
+    return tuple(freed), found.notes
 
 
 def _measures(found: JudgeReport) -> tuple[Measures, ...]:

@@ -59,6 +59,7 @@ function judgesView({ overview }) {
     sortable(columns, committee.judges, { caption: "Judges", start: { place: 0, down: false } }),
     el("section", { "aria-labelledby": "agreement" }, el("h2", { id: "agreement" }, "Agreement beyond chance"), stages.length ? el("div", { class: "cards" }, stages.map((stage) => agreement(committee, stage, stages.length))) : el("p", { class: "note" }, "There is one judge, so there is no agreement to speak of.")),
     effects(overview),
+    freed(overview),
   ];
 }
 
@@ -91,6 +92,23 @@ function effects({ study, committee }) {
       study.notes.length ? el("ul", { class: "plain note" }, study.notes.map((line) => el("li", {}, visible(line)))) : null,
     ),
   ];
+}
+
+function freed({ study }) {
+  if (!study) return null;
+  const columns = [
+    { title: "Model", head: true, class: "model", first: "up", cell: (own) => name(own.model), key: (own) => own.model },
+    { title: "As judged", class: "right", cell: (own) => points(own.raw), key: (own) => own.raw, hint: "rating by the opinions before any discussion" },
+    { title: "Corrected", class: "right", cell: (own) => [el("span", { class: "rating" }, points(own.corrected)), el("small", {}, ends(own.low, own.high))], key: (own) => own.corrected, hint: "rating by the same opinions, freed of the biases that could be estimated" },
+    { title: "Change", class: "right", cell: (own) => points(own.corrected - own.raw), key: (own) => own.corrected - own.raw },
+  ];
+  return el(
+    "section",
+    { "aria-labelledby": "freed" },
+    el("h2", { id: "freed" }, "Ratings without their biases"),
+    study.corrected.length ? sortable(columns, study.corrected, { caption: "Corrected ratings", start: { place: 2, down: true } }) : null,
+    el("ul", { class: "plain note" }, study.corrected_notes.map((line) => el("li", {}, visible(line)))),
+  );
 }
 
 function estimate(found) {
