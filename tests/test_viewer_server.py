@@ -12,10 +12,14 @@ import pytest
 
 from coupled_arena.errors import RunNotFound, StoreError
 from coupled_arena.records import Section, Turn
-from coupled_arena.reports.viewer.drawing import Drawing
+from coupled_arena.reports.html.document import lines
+from coupled_arena.reports.html.overview import overview
+from coupled_arena.reports.viewer.drawing import Drawing, lean
 from coupled_arena.reports.viewer.gallery import Gallery
 from coupled_arena.reports.viewer.server import Viewer
+from coupled_arena.tournaments.result import Result
 from coupled_arena.tournaments.store import Store
+from tests.page_scene import TOURNAMENT
 from tests.store_scene import battle, filled, opened
 from tests.test_store_migration import old, version_of
 from tests.test_store_readonly import read_only
@@ -149,3 +153,20 @@ async def test_what_cannot_be_drawn_says_why_until_it_can(tmp_path: Path) -> Non
     with pytest.raises(RunNotFound, match="holds no run 'other'"):
         await gallery.drawing("other")
     await gallery.aclose()
+
+
+def test_what_is_drawn_without_most_texts_is_what_is_drawn_with_them(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    TOURNAMENT.run(path)
+    with Store(path, reading=True) as store:
+        whole, spare = Result.of(store.run()), Result.of(store.run(), keep=lean)
+        assert overview(spare) == overview(whole)
+        assert lines(spare.battles) == lines(whole.battles)
+        shown = [
+            sum(len(part.text.strip()) for turn in battle.turns for part in turn.sections) for battle in spare.battles
+        ]
+        assert (
+            0
+            < sum(shown)
+            < sum(len(part.text) for own in whole.battles for turn in own.turns for part in turn.sections)
+        )
