@@ -70,7 +70,7 @@ def test_a_line_tells_votes_changes_of_mind_and_what_was_cut() -> None:
 
 def test_a_page_names_judges_that_play_and_domains_with_too_few_battles(small: ca.Result) -> None:
     found = overview(small)
-    assert "sim/ada judges and plays" in found.caveats
+    assert "these judges play themselves: sim/ada" in found.caveats
     assert [domain.shown for domain in found.domains] == [False, False]
     assert all(domain.battles < FEWEST_IN_DOMAIN for domain in found.domains)
     assert found.manifest["seed"] == 3 and found.manifest["versions"]["coupled-arena"] == ca.__version__

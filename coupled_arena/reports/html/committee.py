@@ -115,14 +115,11 @@ def _share(values: Sequence[bool]) -> float | None:
 
 
 def _overlap(tournament: Tournament) -> tuple[str, ...]:
-    families: dict[str, list[str]] = {}
+    families: dict[str, set[str]] = {}
     for model in tournament.models:
-        families.setdefault(family_of(model), []).append(model.name)
-    found = []
-    for judge in tournament.judging_models if tournament.is_panel else ():
-        relatives = [name for name in families.get(family_of(judge), []) if name != judge.name]
-        if judge.name in {model.name for model in tournament.models}:
-            found.append(f"{judge.name} judges and plays")
-        if relatives:
-            found.append(f"{judge.name} judges and is of the family of {', '.join(relatives)}, which play")
-    return tuple(found)
+        families.setdefault(family_of(model), set()).add(model.name)
+    judges = tournament.judging_models if tournament.is_panel else ()
+    playing = [judge.name for judge in judges if judge.name in {model.name for model in tournament.models}]
+    related = [judge.name for judge in judges if families.get(family_of(judge), set()) - {judge.name}]
+    told = {"play themselves": playing, "are of the family of another model that plays": related}
+    return tuple(f"these judges {what}: {', '.join(names)}" for what, names in told.items() if names)

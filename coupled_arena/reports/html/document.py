@@ -185,7 +185,7 @@ class Committee(Record):
     agreement: tuple[Agreed, ...]
     """The committee's agreement before and after discussion, then every two judges'."""
     overlap: tuple[str, ...]
-    """Judges that also play, or are of the family of a model that does, a sentence each."""
+    """Which judges also play, and which are of the family of a model that does, a sentence each."""
     recuse: str
     """Whom the rules keep from judging, in words."""
     covered: float | None

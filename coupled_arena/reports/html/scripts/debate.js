@@ -34,7 +34,7 @@ function debate(battle, own) {
   return el(
     "section",
     { class: "debate", "aria-label": "Debate" },
-    parts ? el("p", { class: "parting" }, parts.whole ? "The two openings shared their dice and are one and the same text." : `The two openings shared their dice and part after ${plural(parts.words, "word")}; what they have in common is underlined.`) : null,
+    parts ? el("p", { class: "parting" }, parts.whole ? "The two openings shared their dice and are one and the same text." : !parts.words ? "The two openings shared their dice and differ from the first word on." : `The two openings shared their dice and part after ${plural(parts.words, "word")}; what they have in common is underlined.`) : null,
     rounds.map((round) => el("section", { class: "round", "aria-label": `Round ${round}` }, el("h2", {}, `Round ${round}`), el("div", { class: "turns" }, turns.filter((turn) => turn.round === round).map((turn) => turnOf(turn, parts))))),
     turns.length ? null : el("p", { class: "note" }, "Nothing was said."),
   );
@@ -61,7 +61,7 @@ function turnOf(turn, parts) {
   let left = marked ? parts.same : 0;
   const sections = (turn.sections ?? []).map((section) => {
     const shared = section.text.slice(0, Math.max(0, left));
-    const parted = marked && !parts.whole && left >= 0 && left <= section.text.length;
+    const parted = marked && parts.words && !parts.whole && left >= 0 && left <= section.text.length;
     left -= section.text.length + 1;
     return sectionOf(section, shared, parted);
   });

@@ -37,9 +37,12 @@ function historyOf({ history, models }) {
   return figure("Ratings over rounds", "Point at a line to see its interval.", chart(`Ratings of ${order.length} models after each of ${rounds.length} rounds`, draw));
 }
 
+// Names of variants often differ at their end only, so what is cut out is the middle.
 function short(text, letters) {
   const shown = [...text].map((letter) => (letter.match(UNSEEN) ? "�" : letter));
-  return shown.length > letters ? `${shown.slice(0, Math.max(1, Math.floor(letters) - 1)).join("")}…` : shown.join("");
+  if (shown.length <= letters) return shown.join("");
+  const tail = Math.max(1, Math.ceil((letters - 1) / 2));
+  return `${shown.slice(0, Math.max(1, Math.floor(letters) - 1 - tail)).join("")}…${shown.slice(-tail).join("")}`;
 }
 
 function matrix({ meetings, models }) {
@@ -69,7 +72,7 @@ function matrix({ meetings, models }) {
     { class: "matrix" },
     el("caption", { class: "unread" }, "Mean score of the model of the row against the model of the column, in percent"),
     el("thead", {}, el("tr", {}, el("td"), order.map((model, place) => el("th", { scope: "col", title: model }, el("span", { class: "unread" }, name(model)), el("span", { "aria-hidden": "true" }, place + 1))))),
-    el("tbody", {}, order.map((model, row) => el("tr", {}, el("th", { scope: "row" }, el("span", { class: "place" }, row + 1), " ", name(model, { class: "clip" })), order.map((_, column) => cell(row, column))))),
+    el("tbody", {}, order.map((model, row) => el("tr", {}, el("th", { scope: "row" }, el("span", { class: "place" }, row + 1), " ", name(short(model, 24), { title: model })), order.map((_, column) => cell(row, column))))),
   );
   return figure("Win rates", "Mean score of the row against the column, in percent; press one for its battles.", el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Win rates" }, table));
 }
@@ -136,7 +139,7 @@ function domainsOf({ domains, models }) {
             { class: "matrix domains" },
             el("caption", { class: "unread" }, "Ratings by domain"),
             el("thead", {}, el("tr", {}, el("td"), shown.map((domain) => el("th", { scope: "col" }, el("a", { href: address("battles", null, { domain: domain.domain }) }, name(domain.domain, { class: "clip" })), el("small", {}, `${domain.battles} battles`))))),
-            el("tbody", {}, models.map((model, place) => el("tr", {}, el("th", { scope: "row" }, name(model.name, { class: "clip" })), shown.map((domain) => cell(domain.models[place]))))),
+            el("tbody", {}, models.map((model, place) => el("tr", {}, el("th", { scope: "row" }, name(short(model.name, 24), { title: model.name })), shown.map((domain) => cell(domain.models[place]))))),
           ),
         )
       : null,

@@ -6,7 +6,7 @@ function graph({ models, meetings, components }) {
   const at = new Map(models.map((model) => [model.name, model]));
   const draw = (width) => {
     const height = Math.max(280, Math.min(380, width * 0.72));
-    const [left, top] = [Math.min(110, width * 0.25), 34];
+    const [left, top] = [Math.min(140, width * 0.28), 34];
     const side = Math.min(width - 2 * left, height - 2 * top);
     // One circle keeps its shape; several take the whole width.
     const room = components.length > 1 ? width - 2 * left : side;
