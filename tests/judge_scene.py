@@ -13,7 +13,7 @@ JUDGES = {"j1": "x", "j2": "y", "j3": "w", "ada": "x"}
 VOTES = {"A": 1, "tie": 0, "B": -1}
 
 
-def verdict(lead: float) -> str:
+def verdict(lead: "float | np.floating[Any]") -> str:
     return "A" if lead > 0.4 else "B" if lead < -0.4 else "tie"
 
 
