@@ -97,10 +97,12 @@ def test_votes_count_for_a_rejudging_and_no_longer_for_a_battle_that_became_anot
         assert slip is not None
         desk.vote(slip.shown, "tie")
     judged = store.run().id
+    # Two battles may be one text, whose vote counts for both.
+    voted = human_agreement(store.run(), store.human_votes).voted
     ca.rejudge(store, judged, judges=["sim/new1", "sim/new2"])
     assert store.run().id != judged
     found = human_agreement(store.run(), store.human_votes)
-    assert found.voted == 5 and {line.rater for line in found.judges} == {"sim/new1", "sim/new2"}
+    assert found.voted == voted >= 5 and {line.rater for line in found.judges} == {"sim/new1", "sim/new2"}
     assert Desk(store).progress.voted == 5
     told = store.run(judged)
     name = store.human_votes.load()[0].battle
@@ -108,7 +110,7 @@ def test_votes_count_for_a_rejudging_and_no_longer_for_a_battle_that_became_anot
     changed = battle.turns[0].model_copy(update={"sections": (ca.Section(tag="respond", text="other"),)})
     with store.open_run(told.digest, told.name, told.definition, {}) as run:
         run.save_battle(battle.model_copy(update={"turns": (changed, *battle.turns[1:])}))
-    assert human_agreement(store.run(judged), store.human_votes).voted == 4
+    assert human_agreement(store.run(judged), store.human_votes).voted == voted - 1
     assert name not in list(store.run(judged).frame("human_votes")["battle"])
 
 
