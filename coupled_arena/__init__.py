@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from coupled_arena.ratings import RatingInput, Ratings, rate
     from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn
     from coupled_arena.reports import plot
-    from coupled_arena.reports.progress import Progress
     from coupled_arena.reports.html.report import report
+    from coupled_arena.reports.progress import Progress
     from coupled_arena.studies.added import Addition
     from coupled_arena.studies.addition import aadd, add
     from coupled_arena.studies.battle_files import read_battles
