@@ -16,6 +16,8 @@ FALSE_ALARM = 0.001
 _EXPECTED = 5
 """Labels that chance alone must make expect on either side of the middle of a trait for it to tell anything."""
 
+_ROUNDING = 1e-9
+
 LEAD = "battles that the judges find clear"
 """Name of the trait that every slice has: how far the judges lean to one side."""
 
@@ -91,7 +93,9 @@ def _ratio(part: Slice, values: Floats, together: float) -> float:
     off, share = values - values.mean(), float(part.labelled.mean())
     by_question = np.bincount(part.question, off)
     variance = share * (1 - share) * ((1 - together) * (off @ off) + together * (by_question @ by_question))
-    return float(off[part.labelled].sum() / np.sqrt(variance)) if variance > 0 else 0.0
+    # A trait that every question has to the same extent does not vary with whole questions, but for rounding.
+    varies = variance > _ROUNDING * float(off @ off)
+    return float(off[part.labelled].sum() / np.sqrt(variance)) if varies else 0.0
 
 
 def _plays(part: Slice, model: int) -> Floats:
