@@ -13,7 +13,7 @@ from coupled_arena.analysis.judges.estimate import Floats
 from coupled_arena.analysis.judges.table import STATUSES
 from coupled_arena.models.simulated.dials import read_dials
 from coupled_arena.models.simulated.world import ClaimBook
-from coupled_arena.records import SCORES, VERDICTS
+from coupled_arena.records import SCORES
 from coupled_arena.studies.world import World
 from coupled_arena.studies.world.committee import opinions_of as drawn_opinions
 from coupled_arena.studies.world.debates import Debates, debates_of
