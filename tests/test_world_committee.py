@@ -13,7 +13,7 @@ from coupled_arena.analysis.judges.estimate import Floats
 from coupled_arena.analysis.judges.table import STATUSES
 from coupled_arena.models.simulated.dials import read_dials
 from coupled_arena.models.simulated.world import ClaimBook
-from coupled_arena.records import SCORES
+from coupled_arena.records import VERDICT_OF
 from coupled_arena.studies.world import World
 from coupled_arena.studies.world.committee import opinions_of as drawn_opinions
 from coupled_arena.studies.world.debates import Debates, debates_of
@@ -125,7 +125,7 @@ def test_debates_in_memory_are_those_of_a_run() -> None:
         )
         assert debates.judged[row] == (ended[key] == "decided")
         if debates.judged[row]:
-            assert debates.score[row] == SCORES[stored[key].truth]
+            assert VERDICT_OF[debates.score[row]] == stored[key].truth
             assert (debates.length_a[row], debates.length_b[row]) == (stored[key].length_a, stored[key].length_b)
     assert set(ended.values()) == {"decided", "forfeited"}
 
