@@ -33,6 +33,7 @@ import coupled_arena as ca
 from coupled_arena.analysis.paired import paired
 from coupled_arena.coupling import DiceTable, Sampler, Sampling, Vocabulary, win_rates
 from coupled_arena.models.simulated.world import ClaimBook, position_of
+from coupled_arena.records import SCORES
 from coupled_arena.tournaments.leaderboard import rated
 
 ARMS = ("coupled", "independent", "fresh")
@@ -47,7 +48,6 @@ MODELS = (
 ERRORS = ("rating se", "value se", "score se")
 """Standard errors whose squares are compared between arms."""
 REPLICATES = 2
-SCORES = {"A": 1.0, "tie": 0.5, "B": 0.0}
 THREE = {"m1": (0.4, 1.0), "m2": (0.48, 0.9), "m3": (0.5, 0.89)}
 """Probability of a right answer to each of two prompts (arXiv 2502.01754, section 4)."""
 Floats = NDArray[np.float64]

@@ -1,5 +1,7 @@
 """The facts of a tournament as frozen records: what was asked, said, judged and decided."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
@@ -15,8 +17,17 @@ Verdict = Literal["A", "B", "tie"]
 VERDICTS: tuple[Verdict, ...] = ("A", "B", "tie")
 """All verdicts, in the order of a grammar's labels."""
 
+SCORES: Mapping[Verdict, float] = MappingProxyType({"A": 1.0, "B": 0.0, "tie": 0.5})
+"""The score of side A that each verdict means; a tie is half a win."""
+
+VERDICT_OF: Mapping[float, Verdict] = MappingProxyType({score: verdict for verdict, score in SCORES.items()})
+"""The verdict that each score of side A means."""
+
 Order = Literal["AB", "BA"]
 """Whom a judge was shown first; `BA` shows the battle with the seats' labels exchanged."""
+
+OnFlip = Literal["tie", "abstain"]
+"""What two different verdicts of one judge in the two orders count as."""
 
 Difficulty = Literal["easy", "medium", "hard"]
 """How hard an examiner was asked to make a question."""

@@ -5,6 +5,7 @@ import pytest
 
 from coupled_arena.analysis import judges as study
 from coupled_arena.analysis.judges import opinions_of
+from coupled_arena.analysis.judges.slopes import slope
 from coupled_arena.errors import ConfigurationError
 from coupled_arena.ratings.student import t_reach
 from coupled_arena.ratings.wilson import wilson
@@ -200,3 +201,11 @@ def test_the_effective_number_is_that_of_independent_judges_and_one_for_copies()
     assert found.basis == "truth"
     assert found.low is not None and found.high is not None
     assert found.low < 2 < found.high
+
+
+@pytest.mark.parametrize("same", [0.1, 0.3, 1.1, 2.7, 1 / 3, 100.7])
+@pytest.mark.parametrize("rows", [3, 6, 7, 11])
+def test_what_rounding_leaves_of_a_constant_is_no_variation(same: float, rows: int) -> None:
+    score = np.arange(rows, dtype=np.float64) % 2
+    found = slope(score, np.full((rows, 1), same), None, np.arange(rows), level=0.95, none="it never varies")
+    assert (found.value, found.reason) == (None, "it never varies")

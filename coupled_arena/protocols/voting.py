@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from coupled_arena.records import VERDICTS, Opinion, Order, Verdict
+from coupled_arena.records import VERDICTS, OnFlip, Opinion, Order, Verdict
 
 VoteRule = Literal["plurality", "majority"]
-OnFlip = Literal["tie", "abstain"]
 
 
 class Vote(NamedTuple):

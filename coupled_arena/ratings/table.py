@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from coupled_arena.errors import RatingError
 from coupled_arena.ratings.tally import Tally
-from coupled_arena.records import Battle
+from coupled_arena.records import SCORES, Battle
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,10 +21,8 @@ Cluster = Literal["question", "battle"]
 Row = tuple[str, str, float, float, Hashable]
 """Names of A and B, score of A, weight, cluster."""
 
-_SCORES = {"A": 1.0, "B": 0.0, "tie": 0.5}
-
 VERDICTS: Mapping[Hashable, float | None] = MappingProxyType(
-    {"A": 1.0, "B": 0.0, "tie": 0.5, 1: 1.0, 0: 0.0, 0.5: 0.5, "void": None}
+    {**dict(SCORES.items()), 1: 1.0, 0: 0.0, 0.5: 0.5, "void": None}
 )
 """The score of A by what stands in a column of verdicts; None for a battle that is not rated."""
 
@@ -299,4 +297,4 @@ def _encode(values: tuple[_Value, ...], codes: dict[_Value, int]) -> NDArray[np.
 def _score(battle: Battle) -> float:
     if battle.decision.verdict is None:
         raise RatingError(f"battle {battle.id} is {battle.decision.status} but has no verdict; make it void")
-    return _SCORES[battle.decision.verdict]
+    return SCORES[battle.decision.verdict]

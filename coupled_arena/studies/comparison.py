@@ -10,7 +10,7 @@ from coupled_arena.models.families import family_of
 from coupled_arena.models.model import Model
 from coupled_arena.ratings import RatingInput
 from coupled_arena.ratings.score import Score, score_of
-from coupled_arena.records import Battle
+from coupled_arena.records import SCORES, Battle
 from coupled_arena.reports.summary import dice
 from coupled_arena.shown import Shown
 from coupled_arena.studies import wording
@@ -183,9 +183,8 @@ def _score(battles: Iterable[Battle], a: str, b: str, level: float = LEVEL, *, e
 
 
 def _sides(battles: Sequence[Battle], *, every_look: bool) -> Score:
-    values = {"A": 1.0, "tie": 0.5, "B": 0.0}
     rows = [
-        (FIRST, SECOND, values[battle.decision.verdict], battle.weight, battle.question)
+        (FIRST, SECOND, SCORES[battle.decision.verdict], battle.weight, battle.question)
         for battle in battles
         if battle.decision.status == "decided" and battle.decision.verdict is not None
     ]

@@ -113,7 +113,4 @@ def calibrated_to(labels: Any, read: Read, *, level: float = 0.95) -> Calibrated
             f"{given.source}: none of its battles is among these ({read.source}); label battles of this run"
         )
     found = calibrate(read.table, label, traits=read.traits, level=level)
-    if not given.strangers:
-        return found
-    left = f"{given.strangers} labels are of battles that are not among these, and left out"
-    return replace(found, notes=(*found.notes, left))
+    return replace(found, notes=(*found.notes, *given.notes))

@@ -8,8 +8,8 @@ from pydantic import BeforeValidator, Field
 from coupled_arena.models.model import Model
 from coupled_arena.protocols.committee import HIDDEN_FROM_JUDGES
 from coupled_arena.protocols.script import SCRIPTS, Script
-from coupled_arena.protocols.voting import OnFlip, Vote, VoteRule, vote_at
-from coupled_arena.records import Name, Opinion, Order, Record
+from coupled_arena.protocols.voting import Vote, VoteRule, vote_at
+from coupled_arena.records import Name, OnFlip, Opinion, Order, Record
 from coupled_arena.tournaments.given import MOST_JUDGES, as_panel, as_script
 
 

@@ -1,7 +1,6 @@
 """What every judge's verdicts come to as its vote, and what the votes come to as a decision."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -9,9 +8,7 @@ from coupled_arena.analysis.judges.company import counted_by, majority_of
 from coupled_arena.analysis.judges.estimate import Floats
 from coupled_arena.analysis.judges.table import Flags, Opinions, When
 from coupled_arena.analysis.labels import Codes
-
-OnFlip = Literal["tie", "abstain"]
-"""What two different verdicts of one judge in the two orders count as."""
+from coupled_arena.records import OnFlip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,10 +44,8 @@ def ballots(table: Opinions, *, when: When = "alone", on_flip: OnFlip = "tie") -
     """
     looks = table.looks
     score = looks.alone if when == "alone" or not looks.discussed else looks.last
-    same = (looks.judge[1:] == looks.judge[:-1]) & (looks.battle[1:] == looks.battle[:-1])
-    second = np.flatnonzero(same & (looks.dice[1:] == looks.dice[:-1])) + 1
+    first, second = looks.pairs()
     votes = score.copy()
-    first = second - 1
     either = np.isnan(score[first]) | np.isnan(score[second])
     flipped = 0.5 if on_flip == "tie" else np.nan
     votes[first] = np.where(either, np.nan, np.where(score[first] == score[second], score[first], flipped))

@@ -6,8 +6,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from coupled_arena.analysis.judges.estimate import Floats
-from coupled_arena.analysis.judges.table import SIDES, STATUSES, Opinions
+from coupled_arena.analysis.judges.table import STATUSES, Opinions
 from coupled_arena.analysis.labels import Codes, present, wrong
+from coupled_arena.records import SCORES
 
 NEEDED = ("battle", "judge", "verdict")
 """Columns without which there is nothing to study."""
@@ -94,7 +95,7 @@ def opinions_of(columns: Any, *, where: str = _WHERE) -> Opinions:
         dice=given.joined(("dice",))[0],
         status=status,
         carried=given.flags("carried"),
-        named=np.where((named := given.scores("named")) == SIDES["tie"], np.nan, named),
+        named=np.where((named := given.scores("named")) == SCORES["tie"], np.nan, named),
         chances=np.stack([given.numbers(f"probability_{side}") for side in ("a", "tie", "b")], axis=1),
         question=of_battle("question", question),
         draw=of_battle("replicate", given.joined(("replicate",))[0]),
@@ -167,7 +168,7 @@ class _Columns:
             self.refuse(row, name, f"must be {what}, not {values[row]!r}")
 
     def scores(self, name: str) -> Floats:
-        return self.read(name, "A, B, tie or missing", SIDES.__getitem__, np.nan)
+        return self.read(name, "A, B, tie or missing", SCORES.__getitem__, np.nan)
 
     def numbers(self, name: str) -> Floats:
         return self.read(name, "a number", _finite, np.nan)

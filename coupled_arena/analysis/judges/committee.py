@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 
-from coupled_arena.analysis.judges.ballots import OnFlip, ballots, decided
+from coupled_arena.analysis.judges.ballots import ballots, decided
 from coupled_arena.analysis.judges.company import majority_of
 from coupled_arena.analysis.judges.estimate import Estimate, Floats, mean_of
 from coupled_arena.analysis.judges.panel import agreement
@@ -16,6 +16,7 @@ from coupled_arena.ratings.rank_agreement import compare
 from coupled_arena.ratings.rate import rate
 from coupled_arena.ratings.result import Prior, Ratings
 from coupled_arena.ratings.table import RatingInput
+from coupled_arena.records import OnFlip
 
 PRIOR: Prior = "weak"
 """The prior of all ratings here, so that a committee less one judge still compares all models."""

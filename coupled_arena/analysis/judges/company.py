@@ -12,6 +12,8 @@ VALUES = np.array([0.0, 0.5, 1.0])
 
 ALONE = "no other judge judged what it judged"
 
+SAME = "all verdicts are one and the same: chance alone agrees on every one"
+
 _SURE = 1e-12
 
 
@@ -104,8 +106,13 @@ def kappa_of(a: Floats, b: Floats, groups: Codes, *, level: float, none: str) ->
     """Return Cohen's kappa of two rows of scores without gaps."""
     cells = (2 * a).astype(np.intp) * 3 + (2 * b).astype(np.intp)
     sums, trials = by_question(groups, *(cells[:, None] == np.arange(9)).T.astype(np.float64))
-    why = "all verdicts are one and the same: chance alone agrees on every one" if trials else none
-    return jackknife(sums, _kappa, level=level, trials=trials, none=why, bounds=(-1.0, 1.0))
+    return jackknife(sums, _kappa, level=level, trials=trials, none=SAME if trials else none, bounds=(-1.0, 1.0))
+
+
+def beyond_chance(observed: Floats, expected: Floats) -> Floats:
+    """Return how far shares of agreement go beyond those expected by chance: 1 if always, NaN if chance always does."""
+    beyond: Floats = np.where(1 - expected < _SURE, np.nan, (observed - expected) / (1 - expected))
+    return beyond
 
 
 def _kappa(sums: Floats) -> Floats:
@@ -113,8 +120,7 @@ def _kappa(sums: Floats) -> Floats:
     table = table / table.sum(axis=(-2, -1), keepdims=True)
     observed = np.trace(table, axis1=-2, axis2=-1)
     expected = (table.sum(axis=-1) * table.sum(axis=-2)).sum(axis=-1)
-    kappa: Floats = np.where(1 - expected < _SURE, np.nan, (observed - expected) / (1 - expected))
-    return kappa
+    return beyond_chance(observed, expected)
 
 
 def _with(table: Opinions, wanted: Floats, score: Floats, level: float, none: str) -> dict[str, Estimate]:

@@ -175,7 +175,7 @@ def ratio_of(
         basis: what the result names as its basis.
     """
     sums = sums[sums[:, 1] > 0]
-    found = jackknife(sums, _ratio, level=level, trials=trials, none=none, bounds=bounds, basis=basis)
+    found = jackknife(sums, ratio, level=level, trials=trials, none=none, bounds=bounds, basis=basis)
     if found.value is None or found.se is None:
         return found
     value, reach, (least, most) = found.value, t_reach(level, found.questions - 1), bounds
@@ -190,6 +190,7 @@ def ratio_of(
     return replace(found, low=low, high=high)
 
 
-def _ratio(sums: Floats) -> Floats:
-    ratio: Floats = sums[..., 0] / sums[..., 1]
-    return ratio
+def ratio(sums: Floats) -> Floats:
+    """Return the first of two sums over the second, shape (...)."""
+    found: Floats = sums[..., 0] / sums[..., 1]
+    return found

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coupled_arena.analysis.judges.ballots import OnFlip, ballots, decided
+from coupled_arena.analysis.judges.ballots import ballots, decided
 from coupled_arena.analysis.judges.company import counted_by, kappa_of
 from coupled_arena.analysis.judges.estimate import Estimate, Floats, by_question, mean_of, ratio_of
 from coupled_arena.analysis.judges.table import Opinions, When
 from coupled_arena.analysis.labels import Codes
+from coupled_arena.records import OnFlip
 
 NO_LABEL = "no battle that it voted on has a label"
 

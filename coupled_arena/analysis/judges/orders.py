@@ -99,12 +99,6 @@ def flips_by_gap(
 
 def both_orders(looks: Looks, score: Floats) -> tuple[Codes, Codes]:
     """Return the rows of looks at one battle with one draw of dice that have a verdict in either order: AB, BA."""
-    valid = ~np.isnan(score)
-    first = np.flatnonzero(
-        (looks.judge[1:] == looks.judge[:-1])
-        & (looks.battle[1:] == looks.battle[:-1])
-        & (looks.dice[1:] == looks.dice[:-1])
-        & valid[1:]
-        & valid[:-1]
-    )
-    return first, first + 1
+    first, second = looks.pairs()
+    valid = ~np.isnan(score[first]) & ~np.isnan(score[second])
+    return first[valid], second[valid]

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coupled_arena.analysis.judges.ballots import OnFlip
 from coupled_arena.analysis.judges.table import STATUSES, Opinions
+from coupled_arena.records import OnFlip
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +42,12 @@ def outcomes(table: Opinions, *, on_flip: OnFlip = "tie") -> dict[str, Outcomes]
     np.add.at(counts, (table.judge, table.status), 1)
     looks = table.looks
     score = looks.last if looks.discussed else looks.alone
-    pairs = np.flatnonzero(
-        (looks.judge[1:] == looks.judge[:-1])
-        & (looks.battle[1:] == looks.battle[:-1])
-        & (looks.dice[1:] == looks.dice[:-1])
-    )
-    first, second = score[pairs], score[pairs + 1]
+    rows, others = looks.pairs()
+    first, second = score[rows], score[others]
     none = np.isnan(first) != np.isnan(second)
     if on_flip == "abstain":
         none |= ~np.isnan(first) & ~np.isnan(second) & (first != second)
-    abstained = np.bincount(looks.judge[pairs][none], minlength=len(table.judges))
+    abstained = np.bincount(looks.judge[rows][none], minlength=len(table.judges))
     found = {}
     for code, judge in enumerate(table.judges):
         valid, unparsable, truncated, refused, failed, not_asked = map(int, counts[code])

@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from coupled_arena.analysis.judges.company import counted
+from coupled_arena.analysis.judges.company import SAME, beyond_chance, counted
 from coupled_arena.analysis.judges.estimate import Estimate, Floats, by_question, jackknife, ratio_of
 from coupled_arena.analysis.judges.slopes import summed
 from coupled_arena.analysis.judges.table import Flags, Opinions, When
 from coupled_arena.analysis.labels import Codes
 
 NO_PAIRS = "no battle has two verdicts in one order"
-SAME = "all verdicts are one and the same: chance alone agrees on every one"
 
 _SURE = 1e-12
 
@@ -37,7 +36,7 @@ def fleiss(table: Opinions, *, when: When = "alone", level: float = 0.95) -> Est
 
     def kappa(sums: Floats) -> Floats:
         shares = sums[..., 2:] / sums[..., 2:].sum(axis=-1, keepdims=True)
-        return _beyond(sums[..., 1] / sums[..., 0], (shares**2).sum(axis=-1))
+        return beyond_chance(sums[..., 1] / sums[..., 0], (shares**2).sum(axis=-1))
 
     none = SAME if trials else table.looks.why(when, NO_PAIRS)
     basis = "committees of one size" if len(np.unique(labels)) < 2 else "committees of several sizes"
@@ -57,7 +56,7 @@ def alpha(table: Opinions, *, when: When = "alone", level: float = 0.95) -> Esti
     def coefficient(sums: Floats) -> Floats:
         shares, total = sums[..., 1:], sums[..., 1:].sum(axis=-1)
         chance = (shares * (shares - 1)).sum(axis=-1) / (total * (total - 1))
-        return _beyond(sums[..., 0] / total, chance)
+        return beyond_chance(sums[..., 0] / total, chance)
 
     none = SAME if trials else table.looks.why(when, NO_PAIRS)
     return jackknife(sums, coefficient, level=level, trials=trials, none=none, bounds=(-1.0, 1.0))
@@ -131,8 +130,3 @@ def _of_pair(table: Opinions, score: Floats, known: Flags) -> Floats:
 def _less_mean(values: Floats, groups: Codes) -> Floats:
     mean = np.bincount(groups, values) / np.maximum(np.bincount(groups), 1)
     return values - mean[groups]
-
-
-def _beyond(observed: Floats, expected: Floats) -> Floats:
-    beyond: Floats = np.where(1 - expected < _SURE, np.nan, (observed - expected) / (1 - expected))
-    return beyond

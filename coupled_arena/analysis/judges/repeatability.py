@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coupled_arena.analysis.judges.company import counted_by
-from coupled_arena.analysis.judges.estimate import Estimate, Floats, by_question, jackknife, mean_of
+from coupled_arena.analysis.judges.estimate import Estimate, Floats, by_question, jackknife, mean_of, ratio
 from coupled_arena.analysis.judges.slopes import summed
 from coupled_arena.analysis.judges.table import Opinions
 from coupled_arena.analysis.labels import Codes
@@ -66,12 +66,7 @@ def share_of_dice(table: Opinions, *, level: float = 0.95) -> Estimate:
     sums, trials = by_question(group[met], (dice * (judges - 1))[met], disagreement[met])
     none = "judges never disagree" if trials else _NO_PAIRS
     ends = (0.0, np.inf)
-    return jackknife(sums, _ratio, level=level, trials=trials, none=none, bounds=ends, basis=laws.basis)
-
-
-def _ratio(sums: Floats) -> Floats:
-    ratio: Floats = sums[..., 0] / sums[..., 1]
-    return ratio
+    return jackknife(sums, ratio, level=level, trials=trials, none=none, bounds=ends, basis=laws.basis)
 
 
 def _laws(table: Opinions) -> _Laws:

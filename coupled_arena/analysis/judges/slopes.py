@@ -55,9 +55,10 @@ def slope(
     within = _about_means(whole)
     change = _about_means(whole[of_cell] - part) - within[of_cell]
     total = within.sum(axis=0)
-    scale = float(total[0, 0])
-    value = float(_first(total[None], scale)[0])
-    without = _first(total + summed(change, parts // size, questions), scale)
+    # What varies less than this beside its own size is what rounding leaves of a constant.
+    least = _COLLINEAR * float(whole[:, 1, 1].sum())
+    value = float(_first(total[None], least)[0])
+    without = _first(total + summed(change, parts // size, questions), least)
     return spread(value, without, questions=questions, level=level, trials=len(score), none=none, basis=basis)
 
 
@@ -76,11 +77,11 @@ def _about_means(moments: Floats) -> Floats:
     return about
 
 
-def _first(moments: Floats, scale: float) -> Floats:
-    """Return the coefficient of the first regressor, NaN where the others explain it; shape (fits,)."""
+def _first(moments: Floats, least: float) -> Floats:
+    """Return the coefficient of the first regressor, NaN where it varies no more than `least`; shape (fits,)."""
     others = np.linalg.pinv(moments[:, 1:-1, 1:-1], hermitian=True, rcond=_COLLINEAR)
     along = moments[:, 0, None, 1:-1] @ others
     own = moments[:, 0, 0] - (along @ moments[:, 1:-1, 0, None])[:, 0, 0]
     joint = moments[:, 0, -1] - (along @ moments[:, 1:-1, -1, None])[:, 0, 0]
-    found: Floats = np.divide(joint, own, out=np.full(len(own), np.nan), where=own > _COLLINEAR * scale)
+    found: Floats = np.divide(joint, own, out=np.full(len(own), np.nan), where=own > least)
     return found

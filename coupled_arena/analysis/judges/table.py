@@ -4,26 +4,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coupled_arena.analysis.judges.estimate import Floats
 from coupled_arena.analysis.labels import Codes
+from coupled_arena.records import OpinionStatus
 
 Flags = NDArray[np.bool_]
 
 When = Literal["alone", "last"]
 """Which opinion of a look is meant: the one before any discussion, or the one after all of it."""
 
-STATUSES = ("valid", "unparsable", "truncated", "refused", "failed", "not asked")
+STATUSES: tuple[OpinionStatus, ...] = get_args(OpinionStatus)
 """What a status may be, by code."""
 
 NO_DISCUSSION = "there was no discussion"
-
-SIDES = {"A": 1.0, "tie": 0.5, "B": 0.0}
-"""The score of side A by verdict."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -213,6 +211,15 @@ class Looks:
     def shown(self, score: Floats) -> Floats:
         """Return scores of A, one for each look, as scores of the side that was shown first."""
         return np.where(self.turned, 1 - score, score)
+
+    def pairs(self) -> tuple[Codes, Codes]:
+        """Return the rows of looks of one judge at one battle with one draw of dice, in order AB and in order BA."""
+        first = np.flatnonzero(
+            (self.judge[1:] == self.judge[:-1])
+            & (self.battle[1:] == self.battle[:-1])
+            & (self.dice[1:] == self.dice[:-1])
+        )
+        return first, first + 1
 
     @property
     def discussed(self) -> bool:

@@ -32,6 +32,13 @@ class Labels:
     strangers: int
     """Labels of battles that are not in the study, which are left out."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of them, a sentence each."""
+        if not self.strangers:
+            return ()
+        return (f"{self.strangers} labels are of battles that are not among these, and left out",)
+
 
 def read_labels(source: Any, table: Opinions) -> Labels:
     """Return the labels of a file (CSV, JSON, JSONL or Parquet), of a data frame, or by battle.

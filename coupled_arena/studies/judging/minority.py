@@ -6,13 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from coupled_arena.analysis.judges import Opinions, ballots, decided
-from coupled_arena.analysis.judges.ballots import OnFlip
-from coupled_arena.records import Verdict
+from coupled_arena.records import VERDICT_OF, OnFlip, Verdict
 
 MOST = 1000
 """Minority reports beyond these are not listed."""
-
-_VERDICTS: dict[float, Verdict] = {1.0: "A", 0.5: "tie", 0.0: "B"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,7 @@ def minority_reports(table: Opinions, on_flip: OnFlip) -> Iterator[MinorityRepor
         yield MinorityReport(
             table.battle_ids[battle] if table.battle_ids else str(battle),
             table.judges[votes.judge[row]],
-            _VERDICTS[float(votes.score[row])],
-            _VERDICTS[float(decisions[row])],
-            _VERDICTS.get(float(table.truth[battle])),
+            VERDICT_OF[float(votes.score[row])],
+            VERDICT_OF[float(decisions[row])],
+            VERDICT_OF.get(float(table.truth[battle])),
         )

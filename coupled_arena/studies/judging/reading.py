@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from coupled_arena.analysis.judges import LACKING, NEEDED, OPTIONAL, Opinions, opinions_of
-from coupled_arena.analysis.judges.ballots import OnFlip
 from coupled_arena.analysis.judges.estimate import Floats
 from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.records import VERDICT_OF, OnFlip
 from coupled_arena.studies.battle_formats import Wrong, score_of
 from coupled_arena.studies.battle_rows import ENDINGS, read_rows
 from coupled_arena.studies.judging.traits import traits_of
@@ -24,8 +24,6 @@ STEM = "opinions"
 
 ALIASES = {"a": "model_a", "b": "model_b", "verdict": "winner", "question": "question_id"}
 """Other names that columns have in published files of votes."""
-
-_VERDICTS = {1.0: "A", 0.5: "tie", 0.0: "B", None: None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +178,9 @@ def _as_verdicts(path: Path, columns: dict[str, Any]) -> dict[str, Any]:
     for number, key in enumerate(zip(columns["verdict"], a, b, strict=True), start=1):
         if key not in known:
             try:
-                known[key] = _VERDICTS[score_of("verdict", *key)]
+                score = score_of("verdict", *key)
             except Wrong as wrong:
                 raise ConfigurationError([Problem(f"{path}: row {number}", "verdict", wrong.message)]) from None
+            known[key] = None if score is None else VERDICT_OF[score]
         found.append(known[key])
     return {**columns, "verdict": found}

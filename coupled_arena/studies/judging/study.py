@@ -64,8 +64,8 @@ def studied(read: Read, *, labels: str | os.PathLike[str] | None = None, level: 
     """Return the study of opinions that were read; the rest is as for `judges`."""
     table, notes = read.table, list(read.notes)
     people = None if labels is None else read_labels(labels, table)
-    if people is not None and people.strangers:
-        notes.append(f"{people.strangers} labels are of battles that are not among these, and left out")
+    if people is not None:
+        notes += people.notes
     counts = study.outcomes(table, on_flip=read.on_flip)
     estimates = {measure.name: measure.of(table, level) for measure in JUDGES}
     reports = tuple(minority_reports(table, read.on_flip))

@@ -26,16 +26,13 @@ from coupled_arena.prompts import load_prompts
 from coupled_arena.protocols import BattleAgenda, Transcript
 from coupled_arena.protocols.bus import Utterance
 from coupled_arena.protocols.script import DEBATERS
-from coupled_arena.records import Question, Turn
+from coupled_arena.records import SCORES, Question, Turn
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.matches import Fixture, fixtures
 from coupled_arena.tournaments.seating import Seating
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
-
-SCORES = {"A": 1.0, "tie": 0.5, "B": 0.0}
-"""Score of side A by verdict."""
 
 
 class Answering(Gateway):
