@@ -181,6 +181,14 @@ def test_labels_that_all_go_one_way_are_named_and_refused_where_judges_say_the_s
         calibrate(replace(opinions, score=swept(opinions.score, opinions.battle)), won)
 
 
+def test_labels_that_do_not_vary_give_no_intervals() -> None:
+    opinions, label = labelled(share=0.1)
+    found = calibrate(opinions, np.where(np.isnan(label), np.nan, 0.5))
+    assert set(found.ratings.low) == {None}
+    assert found.worth is None
+    assert "the labels do not vary: there are no intervals" in found.notes
+
+
 @pytest.mark.parametrize(
     ("chosen", "word"),
     [("close", "battles that the judges find clear"), ("model", "battles of m0"), ("domain", "battles in math")],

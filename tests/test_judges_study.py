@@ -128,6 +128,34 @@ def test_columns_of_published_files_are_known_and_others_can_be_named(tmp_path: 
         judges(tmp_path / "votes.jsonl", columns={"jury": "annotator"})
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("verdict", ["A"], "row 2: verdict: must be text or a number, not ['A']"),
+        ("a", {"name": "ada"}, "row 2: a: must be text or a number, not {'name': 'ada'}"),
+        ("round", "late", "row 2: round: must be a number, not 'late'"),
+    ],
+)
+def test_a_value_that_its_column_cannot_hold_is_refused_with_its_row(
+    tmp_path: Path, column: str, value: Any, words: str
+) -> None:
+    row = {"battle": 1, "judge": "j", "verdict": "A", "a": "ada", "b": "bob", "round": 1}
+    path = tmp_path / "votes.json"
+    path.write_text(json.dumps([row, {**row, "battle": 2, column: value}]))
+    with pytest.raises(ConfigurationError) as caught:
+        judges(path)
+    assert str(caught.value) == f"{path}: {words}"
+
+
+def test_what_only_files_or_only_stores_take_is_refused_elsewhere(store: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="run: x: names a run of a store"):
+        judges(written(tmp_path / "o.jsonl", opinions(2)), run="x")
+    with pytest.raises(ConfigurationError, match="columns: judge: is for a file or a data frame"):
+        judges(store, columns={"judge": "grader"})
+    with pytest.raises(ConfigurationError, match="cannot be read: File name too long"):
+        judges("x" * 5000 + ".csv")
+
+
 def test_labels_of_people_are_compared_with_judges_and_committee(tmp_path: Path) -> None:
     rows = opinions(3, missing=0.0, orders=("AB",))
     truth = dict(zip(rows["battle"], rows["truth"], strict=True))

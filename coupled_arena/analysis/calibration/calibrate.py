@@ -19,6 +19,9 @@ from coupled_arena.ratings.scale import MEAN, POINTS, spread
 
 _NONE: Mapping[str, Floats] = {}
 
+_NO_SPREAD = 1e-4
+"""Standard errors by the labels alone of fewer points are rounding of the solution: the labels do not vary."""
+
 
 def calibrate(
     opinions: Opinions, label: Floats, *, traits: Mapping[str, Floats] = _NONE, level: float = 0.95
@@ -54,12 +57,17 @@ def calibrate(
         raise RatingError(
             "the labels leave no finite ratings: all that some model has went one way; label more battles"
         )
-    labelled = rate(part.labels(), level=level)
     alone = powered(part, 0.0)
+    varies = alone is None or POINTS**2 * np.diag(alone.covariance).max() > _NO_SPREAD**2
+    if not varies:
+        found = found._replace(covariance=np.zeros_like(found.covariance))
+    labelled = rate(part.labels(), level=level)
     lost = int((~np.isnan(label)).sum()) - int(part.labelled.sum())
     notes = [f"{lost} labels are of battles without a judge's verdict and do not count"] if lost else []
     if labelled.separated:
         notes.append(f"all labels of {', '.join(labelled.separated)} went one way: its intervals may be too narrow")
+    if not varies:
+        notes.append("the labels do not vary: there are no intervals")
     if found.weight == 0:
         notes.append("the judges' scores say nothing of the labels: the ratings rest on the labels alone")
     return Calibrated(
@@ -67,7 +75,7 @@ def calibrate(
         raw=rate(table, level=level),
         labelled=labelled,
         weight=found.weight,
-        worth=None if alone is None else float(np.trace(alone.covariance) / np.trace(found.covariance)),
+        worth=None if alone is None or not varies else float(np.trace(alone.covariance) / np.trace(found.covariance)),
         labels=int(part.labelled.sum()),
         battles=len(part),
         questions=int(part.question.max()) + 1,

@@ -43,7 +43,7 @@ class Calibrated(Shown):
     """Weight of the judges, in [0, 1]: 0 if they say nothing of the labels, about 1 if they say it all."""
     worth: float | None
     """How many times as many labels it would take without the judges: the mean variance by the labels alone over that
-    here; None where the labels alone have no finite ratings."""
+    here; None where the labels alone have no finite ratings, or do not vary."""
     labels: int
     """Labelled battles that the judges have scored."""
     battles: int

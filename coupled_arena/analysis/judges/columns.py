@@ -35,6 +35,15 @@ OPTIONAL = (*LACKING, "run", "domain", "round", "replicate", "carried", "family_
 
 _WHERE = "opinions"
 
+_WITH_VERDICT = [STATUSES.index(status) for status in ("valid", "not asked")]
+"""Statuses of opinions that hold a verdict from the first."""
+
+_LARGEST = 1_000_000
+"""Whole numbers above this are taken for a slip of the pen."""
+
+_ROUNDING = 1e-6
+"""By how much rounding may take a probability above 1."""
+
 
 def opinions_of(columns: Any, *, where: str = _WHERE) -> Opinions:
     """Return the table of opinions given as columns by name.
@@ -64,7 +73,13 @@ def opinions_of(columns: Any, *, where: str = _WHERE) -> Opinions:
     judge, judges = given.coded("judge")
     # A judge's new dice on one battle come from several runs.
     battle, ids = given.joined(("battle",) if "dice" in given else ("run", "battle"))
+    if nameless := [code for code, key in enumerate(ids) if not key[-1]]:
+        given.refuse(int(np.argmax(battle == nameless[0])), "battle", "is missing")
     status = given.places("status", STATUSES)
+    stage, carried = given.whole("stage"), given.flags("carried")
+    # In discussion a judge whose call fails keeps the verdict that it holds.
+    given.require(np.isnan(verdict) | (stage > 0) | carried | np.isin(status, _WITH_VERDICT), "status",
+                  "says that there is no verdict, and there is one")  # fmt: skip
     # Where nobody says why there is no verdict, none could be read.
     status[np.isnan(verdict) & (status == 0)] = STATUSES.index("unparsable")
     order = given.places("order", ("AB", "BA")) if "order" in given else np.zeros(len(judge), dtype=np.intp)
@@ -90,13 +105,13 @@ def opinions_of(columns: Any, *, where: str = _WHERE) -> Opinions:
         battle=battle,
         judge=judge,
         score=verdict,
-        stage=given.whole("stage"),
+        stage=stage,
         turned=order == 1,
         dice=given.joined(("dice",))[0],
         status=status,
-        carried=given.flags("carried"),
+        carried=carried,
         named=np.where((named := given.scores("named")) == SCORES["tie"], np.nan, named),
-        chances=np.stack([given.numbers(f"probability_{side}") for side in ("a", "tie", "b")], axis=1),
+        chances=np.stack([given.numbers(f"probability_{side}", most=1.0) for side in ("a", "tie", "b")], axis=1),
         question=of_battle("question", question),
         draw=of_battle("replicate", given.joined(("replicate",))[0]),
         a=of_battle("a", a),
@@ -170,13 +185,21 @@ class _Columns:
     def scores(self, name: str) -> Floats:
         return self.read(name, "A, B, tie or missing", SCORES.__getitem__, np.nan)
 
-    def numbers(self, name: str) -> Floats:
-        return self.read(name, "a number", _finite, np.nan)
+    def require(self, held: Any, name: str, message: str) -> None:
+        """Refuse the first row in which something does not hold."""
+        if not held.all():
+            self.refuse(int(np.argmin(held)), name, message)
+
+    def numbers(self, name: str, *, most: float = np.inf) -> Floats:
+        found = self.read(name, "a number", finite, np.nan)
+        beyond = "" if most == np.inf else f" and at most {most:g}"
+        self.require(~((found < 0) | (found > most + _ROUNDING)), name, f"must be at least 0{beyond}")
+        return found
 
     def whole(self, name: str) -> Codes:
-        found = self.read(name, "a whole number of at least 0", _finite, 0.0)
-        if (off := (found < 0) | (found != np.floor(found))).any():
-            self.refuse(int(np.argmax(off)), name, "must be a whole number of at least 0")
+        what = f"a whole number from 0 to {_LARGEST}"
+        found = self.read(name, what, finite, 0.0)
+        self.require((found >= 0) & (found <= _LARGEST) & (found == np.floor(found)), name, f"must be {what}")
         return found.astype(np.intp)
 
     def flags(self, name: str) -> Any:
@@ -251,7 +274,8 @@ class _Known(dict[Any, Any]):
         return True
 
 
-def _finite(value: Any) -> float:
+def finite(value: Any) -> float:
+    """Return a finite number; raises `TypeError` or `ValueError` for what is none."""
     number = float(value)
     if not np.isfinite(number):
         raise ValueError(value)

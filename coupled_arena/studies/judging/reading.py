@@ -1,7 +1,7 @@
 """The opinions of a run, a data frame, a file or an exported folder, and what they cannot tell."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -55,15 +55,21 @@ def read_opinions(source: Any, *, run: str | None = None, columns: Mapping[str, 
         ConfigurationError: the file cannot be read, or holds what it cannot.
         StoreError: the store holds no such run, or cannot be read.
     """
+    path = Path(source) if isinstance(source, str | os.PathLike) else None
+    # `Path.is_dir` raises an error where a name is too long.
+    folder = path is not None and os.path.isdir(path)  # noqa: PTH112
+    file = folder or (path is not None and path.suffix in ENDINGS)
+    table = isinstance(source, Mapping) or hasattr(source, "columns")
+    if run is not None and (file or table or isinstance(source, Result)):
+        raise ConfigurationError([Problem("run", run, "names a run of a store; leave it out, or name the store")])
+    if columns and not (file or table):
+        message = "is for a file or a data frame; a run has all columns under their own names"
+        raise ConfigurationError([Problem("columns", next(iter(columns)), message)])
     if isinstance(source, Result):
         return _of_result(source)
-    if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        if path.is_dir():
-            return _of_file(_exported(path), columns or {})
-        if path.suffix in ENDINGS:
-            return _of_file(path, columns or {})
-    if isinstance(source, Mapping) or hasattr(source, "columns"):
+    if path is not None and file:
+        return _of_file(_exported(path) if folder else path, columns or {})
+    if table:
         return _told("opinions", _renamed(source, columns or {}))
     from coupled_arena.tournaments.store import Store
 
@@ -100,7 +106,7 @@ def _told(source: str, columns: Any, on_flip: OnFlip = "tie") -> Read:
     table = opinions_of(columns, where=source)
     if not len(table.judge):
         raise ConfigurationError([Problem(source, "opinions", "there is none; name a run or a file that has some")])
-    return Read(source, table, on_flip, tuple(_notes(table)), traits_of(columns, table))
+    return Read(source, table, on_flip, tuple(_notes(table)), traits_of(columns, table, source))
 
 
 def _notes(table: Opinions) -> Iterator[str]:
@@ -176,6 +182,10 @@ def _as_verdicts(path: Path, columns: dict[str, Any]) -> dict[str, Any]:
     known: dict[Any, str | None] = {}
     found = []
     for number, key in enumerate(zip(columns["verdict"], a, b, strict=True), start=1):
+        for name, value in zip(("verdict", "a", "b"), key, strict=True):
+            if not isinstance(value, Hashable):
+                message = f"must be text or a number, not {value!r}"
+                raise ConfigurationError([Problem(f"{path}: row {number}", name, message)])
         if key not in known:
             try:
                 score = score_of("verdict", *key)
