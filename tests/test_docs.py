@@ -75,8 +75,8 @@ def test_every_command_of_the_documentation_exists() -> None:
 
 
 def test_every_dial_and_setting_is_described() -> None:
-    tournaments = (ROOT / "docs" / "tournaments.md").read_text(encoding="utf-8")
-    assert [dial for dial in (*RANGES, "taste", "world") if f"`{dial}" not in tournaments] == []
+    world = (ROOT / "docs" / "world.md").read_text(encoding="utf-8")
+    assert [dial for dial in (*RANGES, "taste", "brand", "world") if f"| `{dial}` |" not in world] == []
     local = (ROOT / "docs" / "local-models.md").read_text(encoding="utf-8")
     settings = [name.upper() for name in LocalSettings.__dataclass_fields__]
     assert [name for name in settings if f"COUPLED_ARENA_{name}" not in local] == []

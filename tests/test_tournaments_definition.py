@@ -177,6 +177,8 @@ def test_the_digest_knows_what_a_role_is_told() -> None:
     assert len(digests) == 2
     with pytest.raises(ca.ConfigurationError, match="a factory needs a name"):
         ca.Tournament(**SIMULATED, script=script, roles={"x": lambda: None})
+    with pytest.raises(ca.ConfigurationError, match="Checker needs a model to speak through"):
+        ca.Tournament(**SIMULATED, script=script, roles={"x": Checker})
 
 
 def test_a_definition_survives_its_document() -> None:

@@ -48,6 +48,8 @@ class RoleSeat(Record):
     def _short(cls, value: Any) -> Any:
         if isinstance(value, tuple) and len(value) == 2:
             value = {"agent": value[0], "model": value[1]}
+        if isinstance(value, type) and issubclass(value, Role):
+            raise ValueError(f"{value.__name__} needs a model to speak through; write ({value.__name__}, MODEL)")
         if callable(value) and not isinstance(value, Record):
             value = {"factory": value}
         if not isinstance(value, dict | Record):
