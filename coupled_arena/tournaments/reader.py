@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -23,6 +24,9 @@ from coupled_arena.tournaments.judged_facts import JudgedFacts
 
 if TYPE_CHECKING:
     import pandas as pd
+
+AT_ONCE = 100
+"""Of how many battles the transcripts are in memory while opinions are gone through."""
 
 _DTYPES: Mapping[ColumnKind, str] = {
     "text": "str",
@@ -152,6 +156,16 @@ class RunReader:
         with decoded(self.where):
             return [tuple(values[name] for name in names) for values in source(self)]
 
+    def columns(self, frame: FrameName, names: Iterable[str]) -> dict[str, list[Any]]:
+        """Return some columns of a data frame by name, `None` where a value is missing; the others take no memory."""
+        found: dict[str, list[Any]] = {name: [] for name in names}
+        with decoded(self.where):
+            for values in _SOURCES[frame](self):
+                for name, column in found.items():
+                    value = values[name]
+                    column.append(sys.intern(value) if isinstance(value, str) else value)
+        return found
+
     def frame(self, frame: FrameName) -> "pd.DataFrame":
         """Return a data frame; `columns.COLUMNS` says what its columns mean."""
         import pandas as pd
@@ -176,7 +190,7 @@ class RunReader:
             wanted = wanted.where((table.c.id if table is schema.battles else table.c.battle).in_(ids))
         return sorted(self._connection.execute(wanted), key=_KEYS[table.name])
 
-    def _of_battles(self, table: Table) -> list[dict[str, Any]]:
+    def _of_battles(self, table: Table, ids: Sequence[str] | None = None) -> list[dict[str, Any]]:
         """Return rows of a table of battle parts with the battle's own columns beside them, by battle."""
         battles = schema.battles
         joined = table.join(battles, and_(table.c.run == battles.c.run, table.c.battle == battles.c.id))
@@ -187,7 +201,7 @@ class RunReader:
                 battles.c.round.label("_"),
             )
             .select_from(joined)
-            .where(table.c.run == self.id)
+            .where(table.c.run == self.id, *([] if ids is None else [table.c.battle.in_(ids)]))
         ).mappings()
         return sorted(map(dict, rows), key=lambda row: (row["_"], _natural(row["battle"]), row.get("position", 0)))
 
@@ -244,10 +258,16 @@ def _turns(run: RunReader) -> Iterable[dict[str, Any]]:
 
 def _opinions(run: RunReader) -> Iterable[dict[str, Any]]:
     known = JudgedFacts.of(run.definition, run._json_of("manifest"), run.load_questions())
+    ids = run.battle_ids()
+    for part in (ids[start : start + AT_ONCE] for start in range(0, len(ids), AT_ONCE)):
+        yield from _opinions_on(run, part, known)
+
+
+def _opinions_on(run: RunReader, ids: Sequence[str], known: JudgedFacts) -> Iterable[dict[str, Any]]:
     turns = defaultdict(list)
-    for row in run._all(schema.turns):
+    for row in run._all(schema.turns, ids):
         turns[row.battle].append(schema.turn_of(row))
-    for battle, opinions in groupby(run._of_battles(schema.opinions), key=itemgetter("battle")):
+    for battle, opinions in groupby(run._of_battles(schema.opinions, ids), key=itemgetter("battle")):
         rows = list(opinions)
         facts = known.battle(rows[0]["question"], rows[0]["a"], rows[0]["b"], turns[battle])
         for row in rows:

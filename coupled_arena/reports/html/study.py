@@ -1,12 +1,13 @@
 """What a study of a run's judges finds, as far as its opinions can tell."""
 
-from coupled_arena.analysis.judges import Estimate
+from coupled_arena.analysis.correction import correct
+from coupled_arena.analysis.judges import Estimate, Opinions
 from coupled_arena.errors import RatingError
 from coupled_arena.reports.html.document import Freed, Measured, Measures, Study
-from coupled_arena.studies.correcting import corrected
 from coupled_arena.studies.judging.measures import JUDGES, PANEL
+from coupled_arena.studies.judging.reading import read_opinions
 from coupled_arena.studies.judging.report import JudgeReport
-from coupled_arena.studies.judging.study import judges
+from coupled_arena.studies.judging.study import studied
 from coupled_arena.tournaments.documents import rounded
 from coupled_arena.tournaments.result import Result
 
@@ -18,8 +19,8 @@ def study_of(result: Result) -> Study | None:
     """Return what a study of the judges finds (`studies.judging`); None where nobody gave an opinion."""
     if not any(battle.opinions for battle in result.battles):
         return None
-    found = judges(result)
-    freed, told = _corrected(result)
+    found = studied(read_opinions(result))
+    freed, told = _corrected(found.table)
     return Study(
         measures=_measures(found),
         panel=tuple(
@@ -34,10 +35,10 @@ def study_of(result: Result) -> Study | None:
     )
 
 
-def _corrected(result: Result) -> tuple[tuple[Freed, ...], tuple[str, ...]]:
+def _corrected(opinions: Opinions) -> tuple[tuple[Freed, ...], tuple[str, ...]]:
     """Return the corrected ratings and what must be known of them; without ratings, why there are none."""
     try:
-        found = corrected(result)
+        found = correct(opinions)
     except RatingError as reason:
         return (), (str(reason),)
     own, place = found.ratings, {name: at for at, name in enumerate(found.ratings.names)}

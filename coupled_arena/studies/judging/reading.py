@@ -17,6 +17,7 @@ from coupled_arena.studies.battle_formats import Wrong, score_of
 from coupled_arena.studies.battle_rows import ENDINGS, read_rows
 from coupled_arena.studies.judging.traits import traits_of
 from coupled_arena.studies.problems import Problems
+from coupled_arena.tournaments.columns import FRAMES
 from coupled_arena.tournaments.result import Result
 
 STEM = "opinions"
@@ -98,8 +99,11 @@ def lacking(table: Opinions) -> tuple[str, ...]:
 
 
 def _of_result(result: Result) -> Read:
-    frame = result.frame("opinions")
-    return _told(f"run {result.run}", frame, result.tournament.committee.on_flip)
+    # Texts and counts of tokens, most of a run's opinions, are left in the store.
+    names = [column.name for column in FRAMES["opinions"] if column.name in (*NEEDED, *OPTIONAL)]
+    with result.source() as run:
+        columns = run.columns("opinions", names)
+    return _told(f"run {result.run}", columns, result.tournament.committee.on_flip)
 
 
 def _told(source: str, columns: Any, on_flip: OnFlip = "tie") -> Read:
