@@ -51,12 +51,14 @@ def played() -> ca.Result:
 @functools.cache
 def hostile() -> ca.Result:
     """Return the same run, every text of its models a hostile one within ordinary prose."""
-    texts, dice = cycle(text[:SHORTER] for text in CASES.values()), random.Random(7)
+    cases, dice = [text[:SHORTER] for text in CASES.values()], random.Random(7)
+    # Debaters and judges go through the cases on their own, so that each says every one.
+    said, judged = cycle(cases), cycle(cases)
     result = played()
     return replace(
         result,
-        questions=tuple(_asked(question, next(texts)) for question in result.questions),
-        battles=tuple(_spoilt(battle, texts, dice) for battle in result.battles),
+        questions=tuple(_asked(question, text) for question, text in zip(result.questions, cycle(cases), strict=False)),
+        battles=tuple(_spoilt(battle, said, judged, dice) for battle in result.battles),
     )
 
 
@@ -69,10 +71,10 @@ def _asked(question: Question, text: str) -> Question:
     return question.model_copy(update={"text": f"{question.text} {text}", "reference": text})
 
 
-def _spoilt(battle: Battle, texts: Iterator[str], dice: random.Random) -> Battle:
-    turns = tuple(_turn(turn, texts, dice) for turn in battle.turns)
-    opinions = tuple(_opinion(opinion, texts) for opinion in battle.opinions)
-    decision = battle.decision.model_copy(update={"reason": next(texts) if battle.decision.reason else ""})
+def _spoilt(battle: Battle, said: Iterator[str], judged: Iterator[str], dice: random.Random) -> Battle:
+    turns = tuple(_turn(turn, said, dice) for turn in battle.turns)
+    opinions = tuple(_opinion(opinion, judged) for opinion in battle.opinions)
+    decision = battle.decision.model_copy(update={"reason": next(judged) if battle.decision.reason else ""})
     return battle.model_copy(update={"turns": turns, "opinions": opinions, "decision": decision})
 
 
