@@ -140,11 +140,12 @@ def test_a_killed_run_keeps_every_answer_it_saw_and_frees_its_lock(tmp_path: Pat
                 assert recalled.text == str(number)
 
 
-def test_a_reader_makes_no_store(tmp_path: Path) -> None:
-    path = tmp_path / "runs.db"
+@pytest.mark.parametrize("name", ["runs.db", 300 * "n"], ids=["usual", "longer than a name may be"])
+def test_a_reader_makes_no_store(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
     with pytest.raises(StoreError, match="there is no store yet"):
         Store(path, create=False)
-    assert not path.exists()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_that_is_not_there_is_not_found() -> None:

@@ -144,10 +144,16 @@ async def test_a_run_that_is_played_is_drawn_again_only_after_a_rest(tmp_path: P
 async def test_what_cannot_be_drawn_says_why_until_it_can(tmp_path: Path) -> None:
     filled(tmp_path / "runs.db")
     draws = Draws()
-    gallery = Gallery(tmp_path / "runs.db", draws)
+    gallery = Gallery(tmp_path / "runs.db", draws, look_seconds=0.01)
     draws.fault = StoreError("the disk failed")
     with pytest.raises(StoreError, match="the disk failed"):
         await gallery.drawing("demo-3f2a91")
+    told = gallery.changes("demo-3f2a91", None, lambda: False)
+    assert await asyncio.wait_for(anext(told), 20) == ""
+    looking = asyncio.ensure_future(anext(told))
+    done, _ = await asyncio.wait([looking], timeout=0.2)
+    assert not done and draws.drawn == 1
+    looking.cancel()
     draws.fault = None
     assert (await gallery.drawing("demo-3f2a91"))[0].overview == b"2"
     with pytest.raises(RunNotFound, match="holds no run 'other'"):

@@ -121,6 +121,8 @@ def test_every_dial_moves_the_estimate_it_is_about() -> None:
     [
         ({"models": ["sim/ada", "openai/gpt-4o"]}, "models", "is not simulated"),
         ({"judges": ["openai/gpt-4o"]}, "judges", "is not simulated"),
+        ({"models": []}, "models", "needs two models, not 0"),
+        ({"models": ["sim/ada"]}, "models", "needs two models, not 1"),
         ({"judges": ["sim/j?world=9"]}, "judges", "lives in world 9"),
         ({"models": ["sim/ada?skil=1", "sim/bob"]}, "skil", "is no dial"),
     ],

@@ -114,7 +114,7 @@ class Store:
         self._where = str(path)
         self._clock = clock
         create = create and not reading
-        if self.path is not None and not create and not self.path.exists():
+        if self.path is not None and not create and not _there(self.path):
             raise StoreError(f"{self._where}: there is no store yet; `coupled-arena run FILE.toml` makes one")
         try:
             if reading and self.path is not None:
@@ -349,6 +349,14 @@ class Store:
         except (Timeout, OSError):
             # Without leave to lock nobody can tell, and what was last written stands.
             return True
+
+
+def _there(path: Path) -> bool:
+    """Return whether there is such a file; one whose name no file system takes cannot be there."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def _unwritable(path: Path) -> bool:

@@ -18,6 +18,9 @@ LOOK_SECONDS = 1.0
 REST = 4.0
 """A run that is played is not drawn again before this many times the time that drawing took has passed."""
 
+FAULT_SECONDS = 15.0
+"""A run that could not be drawn is tried again after this time, unless its page is asked for."""
+
 MOST_KEPT = 16
 """Drawings kept, a few hundred kilobytes each for a run of 10,000 battles."""
 
@@ -101,7 +104,7 @@ class Gallery:
         if seen is None:
             raise RunNotFound(f"{self._path}: holds no run {run!r}; / lists those it holds")
         hung = self._hung.setdefault(run, _Hung())
-        self._begin_when_due(run)
+        self._begin_when_due(run, after_fault=0.0)
         if hung.drawing is None and hung.work is not None:
             await asyncio.shield(hung.work)
         if hung.drawing is None:
@@ -132,7 +135,7 @@ class Gallery:
                     async with asyncio.timeout(self._look_seconds), self._changed:
                         await self._changed.wait()
                 if run is not None and run in self._seen and run in self._hung:
-                    self._begin_when_due(run)
+                    self._begin_when_due(run, after_fault=FAULT_SECONDS)
         finally:
             self._lookers -= 1
 
@@ -177,10 +180,10 @@ class Gallery:
         async with self._changed:
             self._changed.notify_all()
 
-    def _begin_when_due(self, run: str) -> None:
+    def _begin_when_due(self, run: str, *, after_fault: float) -> None:
         hung = self._hung[run]
-        rested = hung.drawing is None or self._clock() - hung.ended >= REST * hung.drawing.seconds
-        due = rested or self._seen[run].status != "running"
+        rest = after_fault if hung.fault else 0.0 if hung.drawing is None else REST * hung.drawing.seconds
+        due = self._clock() - hung.ended >= rest or (not hung.fault and self._seen[run].status != "running")
         if hung.of != self._seen[run] and due and (hung.work is None or hung.work.done()):
             hung.work = asyncio.create_task(self._work(run, hung))
 

@@ -108,6 +108,9 @@ def _problems(tournament: Tournament) -> Iterator[Problem]:
     yield from unread.values()
     if real or unread:
         return
+    if len(tournament.models) < 2:
+        yield Problem(_HERE, "models", f"a debate needs two models, not {len(tournament.models)}")
+        return
     home = _number(tournament, tournament.models[0])
     for key, model in keys:
         if (number := _number(tournament, model)) != home:
