@@ -12,17 +12,19 @@ import select
 import sys
 import time
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from coupled_arena.errors import ArenaError, StoreError
-from coupled_arena.records import Battle, Section
+from coupled_arena.records import Battle, Record, Section, Usage
 from coupled_arena.reports.html.document import lines
 from coupled_arena.reports.html.overview import overview
 from coupled_arena.reports.html.page import packed
 from coupled_arena.tournaments.result import Result
 from coupled_arena.tournaments.store import Store
+
+RecordT = TypeVar("RecordT", bound=Record)
 
 NICENESS = 5
 """How far the work stands back behind others, above all behind a tournament that is being played."""
@@ -65,19 +67,37 @@ def lean(battle: Battle) -> Battle:
     """
     turns, spoken = [], set[str]()
     for turn in battle.turns:
+        sections = turn.sections
         if turn.speaker in spoken:
-            sections = tuple(_blank(section.tag, len(section.text)) for section in turn.sections)
-            turns.append(turn.model_copy(update={"sections": sections}))
-        else:
-            turns.append(turn)
+            sections = tuple(_blank(section.tag, len(section.text)) for section in sections)
+        turns.append(_slim(turn, sections=sections, usage=_usage(*_counts(turn.usage))))
         spoken.add(turn.speaker)
-    opinions = tuple(opinion.model_copy(update={"reasons": ""}) for opinion in battle.opinions)
-    return battle.model_copy(update={"turns": tuple(turns), "opinions": opinions})
+    opinions = (_slim(opinion, reasons="", usage=_usage(*_counts(opinion.usage))) for opinion in battle.opinions)
+    return _slim(battle, turns=tuple(turns), opinions=tuple(opinions))
+
+
+def _slim(record: RecordT, **changes: Any) -> RecordT:
+    """Return a copy that shares with others the set of its fields' names, which is most of what a record takes."""
+    return record.model_construct(_fields(type(record)), **{**record.__dict__, **changes})
+
+
+@cache
+def _fields(kind: type[Record]) -> set[str]:
+    return set(kind.model_fields)
 
 
 @lru_cache(10_000)
 def _blank(tag: str, length: int) -> Section:
     return Section(tag=tag, text=" " * length)
+
+
+def _counts(usage: Usage) -> tuple[int, int]:
+    return usage.prompt_tokens, usage.completion_tokens
+
+
+@lru_cache(10_000)
+def _usage(prompt: int, completion: int) -> Usage:
+    return Usage(prompt_tokens=prompt, completion_tokens=completion)
 
 
 class Drawer:
