@@ -14,7 +14,7 @@ import time
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from coupled_arena.errors import ArenaError, StoreError
 from coupled_arena.records import Battle, Record, Section, Usage
@@ -78,7 +78,8 @@ def lean(battle: Battle) -> Battle:
 
 def _slim(record: RecordT, **changes: Any) -> RecordT:
     """Return a copy that shares with others the set of its fields' names, which is most of what a record takes."""
-    return record.model_construct(_fields(type(record)), **{**record.__dict__, **changes})
+    kind = type(record)
+    return cast(RecordT, kind.model_construct(_fields(kind), **{**record.__dict__, **changes}))
 
 
 @cache
