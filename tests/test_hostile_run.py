@@ -1,6 +1,7 @@
 """Whole tournaments with hostile texts everywhere at once; `benchmarks/hostile.py` tries each place by itself."""
 
 import functools
+from collections.abc import Iterator
 
 import pytest
 
@@ -12,10 +13,12 @@ SHORTER = 2_000
 
 
 @pytest.fixture(scope="module", autouse=True)
-def shorter() -> None:
+def shorter() -> Iterator[None]:
     """Cut the longest texts, so that the tests take seconds."""
-    for name, text in CASES.items():
-        hostile.CASES[name] = text[:SHORTER]  # type: ignore[index]
+    with pytest.MonkeyPatch.context() as patch:
+        for name, text in CASES.items():
+            patch.setitem(hostile.CASES, name, text[:SHORTER])
+        yield
 
 
 @functools.cache

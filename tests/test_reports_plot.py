@@ -31,6 +31,7 @@ def result() -> ca.Result:
 @pytest.fixture(autouse=True)
 def closed() -> Iterator[None]:
     mpl.use("agg")
+    pyplot.close("all")
     yield
     pyplot.close("all")
 
