@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from coupled_arena.ratings.cells import Cells
 from coupled_arena.ratings.fit import fit
 from coupled_arena.ratings.sequences import capital
-from coupled_arena.tournaments.schedules import Adaptive, RoundRobin, Standings
+from coupled_arena.tournaments.schedules import Adaptive, Pairing, RoundRobin, Standings, Swiss
 from coupled_arena.tournaments.schedules.adaptive import GROWTH, Met, chosen
 from coupled_arena.tournaments.schedules.goals import Goal
 
@@ -41,6 +41,10 @@ GOAL = 0.95
 TOP = 3
 POOL = 20_000
 """Questions that a pair may meet on where schedules are compared."""
+MATCHED = 16
+"""In fields up to this size Swiss itself goes on until the top is resolved, in larger ones `neighbours`."""
+MOST_ROUNDS = 1000
+"""Rounds that a Swiss schedule may have."""
 BAR = 0.06
 """The upper end of the share of false resolutions may not be above this."""
 
@@ -132,32 +136,65 @@ def round_robin(models: int, batch: int) -> Plan:
 
 
 def swiss(models: int, batch: int) -> Plan:
-    """Return a Swiss schedule that never ends: from the top down, each meets who is next and was met least often.
-
-    The package's own `Swiss` solves a matching problem instead, which changes few pairs and takes too long here.
-    """
-    points, meetings = np.zeros(models), np.zeros((models, models), dtype=np.intp)
-    last: Matches = []
-    before = np.zeros((models, models, 3))
+    """Return the Swiss schedule of the package, gone on with."""
+    names = tuple(f"{place:03}" for place in range(models))
+    rule, rounds = Swiss(rounds=MOST_ROUNDS), list[tuple[Pairing, ...]]()
+    score = Points(models)
 
     def plan(arena: Arena, number: int) -> Matches:
-        for i, j, questions in filter(lambda match: match[2], last):
-            won, tied, _ = arena.counts[i, j] - before[i, j]
-            points[i] += (won + tied / 2) / questions
-            points[j] += 1 - (won + tied / 2) / questions
-        before[:] = arena.counts
-        order = sorted(range(models), key=lambda model: (-round(float(points[model]), 3), model))
-        last.clear()
+        points = score.now(arena)
+        ratings = dict(zip(names, map(float, arena.ratings()), strict=True)) if rounds else None
+        played = Standings(names, 0, tuple(rounds), points=dict(zip(names, points, strict=True)), ratings=ratings)
+        rounds.append(tuple(rule.next_round(played)))
+        return score.meeting(arena, [(int(a), int(b)) for a, b, _ in rounds[-1] if b is not None], batch)
+
+    return plan
+
+
+def neighbours(models: int, batch: int) -> Plan:
+    """Return what stands in for Swiss where that takes too long.
+
+    From the top down, each meets who is next and was met least often; no choice is taken back.
+    """
+    meetings = np.zeros((models, models), dtype=np.intp)
+    score = Points(models)
+
+    def plan(arena: Arena, number: int) -> Matches:
+        points = score.now(arena)
+        order = sorted(range(models), key=lambda model: (-round(points[model], 3), model))
+        pairs = []
         while len(order) > 1:
             first = order.pop(0)
             second = min(order, key=lambda model: meetings[first, model])
             order.remove(second)
             meetings[first, second] += 1
             meetings[second, first] += 1
-            last.append((first, second, arena.size(first, second, batch)))
-        return list(last)
+            pairs.append((first, second))
+        return score.meeting(arena, pairs, batch)
 
     return plan
+
+
+class Points:
+    """Pairing points: a match is worth one, split as its battles were."""
+
+    def __init__(self, models: int) -> None:
+        self._points, self._before = [0.0] * models, np.zeros((models, models, 3))
+        self._last: Matches = []
+
+    def meeting(self, arena: Arena, pairs: Sequence[tuple[int, int]], batch: int) -> Matches:
+        """Return the matches of a round between these pairs, which score once they are played."""
+        self._last = [(i, j, arena.size(i, j, batch)) for i, j in pairs]
+        return list(self._last)
+
+    def now(self, arena: Arena) -> list[float]:
+        """Return the points of every model, those of the last round added."""
+        for i, j, questions in filter(lambda match: match[2], self._last):
+            won, tied, _ = arena.counts[i, j] - self._before[i, j]
+            self._points[i] += (won + tied / 2) / questions
+            self._points[j] += 1 - (won + tied / 2) / questions
+        self._before[:], self._last = arena.counts, []
+        return list(self._points)
 
 
 class Needed(NamedTuple):
@@ -220,24 +257,25 @@ def first_at(curves: Sequence[Sequence[tuple[int, float]]], goal: float) -> floa
 def needed(models: int, seeds: int, batch: int, pool: int = POOL) -> Iterator[Needed]:
     """Yield what each schedule needs in the same worlds."""
     level, top = Adaptive().level(models), Goal(top=TOP)
-    plans: dict[str, Callable[[Goal], Plan]] = {
-        "adaptive": lambda goal: adaptive(goal, models, batch),
-        "swiss": lambda _: swiss(models, batch),
-        "round robin": lambda _: round_robin(models, batch),
+    to_the_top = swiss if models <= MATCHED else neighbours
+    plans: dict[str, tuple[Callable[[], Plan], Callable[[], Plan]]] = {
+        "adaptive": (lambda: adaptive(Goal(), models, batch), lambda: adaptive(top, models, batch)),
+        "swiss": (lambda: swiss(models, batch), lambda: to_the_top(models, batch)),
+        "round robin": (lambda: round_robin(models, batch),) * 2,
     }
 
     def arena(seed: int) -> Arena:
         generator = np.random.default_rng([seed, models])
         return Arena(generator.normal(size=models), pool, generator)
 
-    for name, plan in plans.items():
-        curves = [towards_ranking(arena(seed), plan(Goal()), 75 * models) for seed in range(seeds)]
+    for name, (ranks, resolves) in plans.items():
+        curves = [towards_ranking(arena(seed), ranks(), 75 * models) for seed in range(seeds)]
         counts: list[int | None] = []
         false = 0
         for seed in range(seeds):
             played = arena(seed)
             every = 1 if name == "adaptive" else models // 2
-            counts.append(towards_top(played, plan(top), top, level, every))
+            counts.append(towards_top(played, resolves(), top, level, every))
             false += is_false(played, level)
         middle = float(np.median([math.inf if count is None else count for count in counts]))
         resolved = sum(count is not None for count in counts) / seeds
