@@ -1,4 +1,4 @@
-"""What the option of a budget takes: dollars that can be reached."""
+"""What the options of a budget take, and what problems call it."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from coupled_arena.cli import app
+from coupled_arena.errors import BudgetReached, ConfigurationError
 
 DEFINITION = """
 models = ["sim/a", "sim/b"]
@@ -22,3 +23,27 @@ def test_a_budget_that_bounds_nothing_is_wrong_use(tmp_path: Path, dollars: str)
     file.write_text(DEFINITION, encoding="utf-8")
     done = CliRunner().invoke(app, ["run", str(file), "--store", str(store), "--budget-usd", dollars, "--json"])
     assert (done.exit_code, done.stdout, store.exists()) == (2, "", False)
+
+
+@pytest.mark.parametrize(
+    ("option", "bound", "words"), [("--budget-calls", "1", "calls = 1"), ("--budget-tokens", "9", "tokens = 9")]
+)
+def test_a_run_stops_at_calls_and_tokens_too(tmp_path: Path, option: str, bound: str, words: str) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text(DEFINITION, encoding="utf-8")
+    done = CliRunner().invoke(app, ["run", str(file), "--store", str(tmp_path / "runs.db"), option, bound])
+    assert isinstance(done.exception, BudgetReached)
+    assert words in str(done.exception)
+
+
+def test_a_budget_of_an_option_is_named_by_it_and_one_of_the_file_by_its_key(tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    hosted = DEFINITION.replace("sim/j", "openai/some-judge")
+    for text, options, key in [
+        (hosted, ["--budget-usd", "1"], "--budget-usd"),
+        (f"{hosted}[budget]\nusd = 1\n", [], "budget.usd"),
+    ]:
+        file.write_text(text, encoding="utf-8")
+        error = CliRunner().invoke(app, ["run", str(file), "--store", str(tmp_path / "runs.db"), *options]).exception
+        assert isinstance(error, ConfigurationError)
+        assert key in {problem.key for problem in error.problems}

@@ -104,6 +104,25 @@ def test_what_is_missing_is_named_in_the_words_of_the_command_line(
     assert "there is no store yet" in refused("rejudge", "--openings", "--store", tmp_path / "none.db")
 
 
+def test_a_budget_is_named_by_the_file_it_stands_in_or_else_by_its_option(
+    base: tuple[Path, ca.Result], tmp_path: Path
+) -> None:
+    hosted = 'judges = ["openai/some-judge"]\n'
+    in_file = refused("rejudge", panel(tmp_path, f"{hosted}[budget]\nusd = 1\n"), "--store", base[0])
+    assert ": budget.usd: cannot be held" in in_file
+    assert "--budget" not in in_file
+    given = refused("rejudge", panel(tmp_path, hosted), "--store", base[0], "--budget-usd", 1)
+    assert ": --budget-usd: cannot be held" in given
+
+
+def test_runs_say_which_run_they_were_derived_from(base: tuple[Path, ca.Result], tmp_path: Path) -> None:
+    store = copied(base[0], tmp_path)
+    derived = json.loads(said("add", EVE, "--store", store, "--json"))["run"]
+    rows = {run["id"]: run["base"] for run in json.loads(said("runs", "--store", store, "--json"))["runs"]}
+    assert rows == {derived: base[1].run, base[1].run: None}
+    assert said("runs", "--store", store).splitlines()[1].endswith(f" {base[1].run}")
+
+
 def test_the_definition_of_the_run_is_read_from_its_file(base: tuple[Path, ca.Result], tmp_path: Path) -> None:
     file = tmp_path / "small.toml"
     lines = [f"{key} = {json.dumps(value)}" for key, value in SMALL.items()]

@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from coupled_arena.cli.answering import answer
-from coupled_arena.cli.deriving import FLAGS, DefinitionOption, PlayedRunOption, definition_in, given
+from coupled_arena.cli.deriving import FLAGS, DefinitionOption, PlayedRunOption, definition_in
 from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.naming import model_of
 from coupled_arena.cli.options import (
+    BUDGET_FLAGS,
     DEFAULT_STORE,
     BudgetCallsOption,
     BudgetOption,
@@ -20,6 +21,7 @@ from coupled_arena.cli.options import (
     RetryOption,
     StoreOption,
     YesOption,
+    given,
 )
 
 WHERE = "add"
@@ -49,7 +51,7 @@ def add(
     from coupled_arena.studies.addition import with_newcomer
 
     budget = {"usd": budget_usd, "calls": budget_calls, "tokens": budget_tokens}
-    with in_flags({**FLAGS, "schedule.scores": "--scores"}):
+    with in_flags({**FLAGS, **BUDGET_FLAGS, "schedule.scores": "--scores"}):
         joined = with_newcomer(
             model_of(model, WHERE),
             store,

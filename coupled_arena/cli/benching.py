@@ -9,6 +9,7 @@ import typer
 from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.naming import split_name
 from coupled_arena.cli.options import (
+    BUDGET_FLAGS,
     DEFAULT_STORE,
     BudgetCallsOption,
     BudgetOption,
@@ -38,9 +39,7 @@ FLAGS = {
     "coupling": "--coupling",
     "alignment": "--alignment",
     "seed": "--seed",
-    "budget.usd": "--budget-usd",
-    "budget.calls": "--budget-calls",
-    "budget.tokens": "--budget-tokens",
+    **BUDGET_FLAGS,
 }
 """What the parameters of a bench are called here."""
 

@@ -10,6 +10,7 @@ from coupled_arena.cli.answering import answer
 from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.naming import model_of
 from coupled_arena.cli.options import (
+    BUDGET_FLAGS,
     DEFAULT_STORE,
     BudgetCallsOption,
     BudgetOption,
@@ -41,9 +42,7 @@ FLAGS = {
     "seed": "--seed",
     "battle.script": "--script",
     "committee.recuse": "--recuse",
-    "budget.usd": "--budget-usd",
-    "budget.calls": "--budget-calls",
-    "budget.tokens": "--budget-tokens",
+    **BUDGET_FLAGS,
 }
 """What the keys of a definition are called here."""
 

@@ -1,6 +1,5 @@
 """What the commands share that build on a finished run: add, rejudge."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,23 +17,8 @@ DefinitionOption = Annotated[
         help="The run's own definition, for what a store does not keep: limits, prices, the prompt set's file.",
     ),
 ]
-FLAGS = {
-    "run": "--run",
-    "openings": "--openings",
-    "budget.usd": "--budget-usd",
-    "budget.calls": "--budget-calls",
-    "budget.tokens": "--budget-tokens",
-}
-"""What the keys of a definition are called by both commands."""
-
-
-def given(**options: Any) -> dict[str, Any]:
-    """Return the options that were given, as parameters; one that holds others is given if any of them is."""
-    inner = {
-        key: {name: part for name, part in value.items() if part is not None} if isinstance(value, Mapping) else value
-        for key, value in options.items()
-    }
-    return {key: value for key, value in inner.items() if value is not None and value != {}}
+FLAGS = {"run": "--run", "openings": "--openings"}
+"""What the keys of a definition are called by both commands, whatever files they read."""
 
 
 def definition_in(file: Path | None) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Options that several commands take."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,3 +32,23 @@ BudgetCallsOption = Annotated[
 BudgetTokensOption = Annotated[
     int | None, typer.Option("--budget-tokens", min=0, help="Stop when this many tokens are read and written.")
 ]
+BUDGET_FLAGS = {f"budget.{bound}": f"--budget-{bound}" for bound in ("usd", "calls", "tokens")}
+"""What the bounds of a budget are called on the command line."""
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """Return the options that were given, as parameters; one that holds others is given if any of them is."""
+    inner = {
+        key: {name: part for name, part in value.items() if part is not None} if isinstance(value, Mapping) else value
+        for key, value in options.items()
+    }
+    return {key: value for key, value in inner.items() if value is not None and value != {}}
+
+
+def flags_given(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the bounds of a budget are called that came from options, beside a file that may set others.
+
+    >>> flags_given(given(budget={"usd": 5.0, "calls": None}, concurrency=None))
+    {'budget.usd': '--budget-usd'}
+    """
+    return {key: BUDGET_FLAGS[key] for name in options.get("budget", ()) if (key := f"budget.{name}") in BUDGET_FLAGS}

@@ -5,15 +5,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.options import (
     DEFAULT_STORE,
+    BudgetCallsOption,
     BudgetOption,
+    BudgetTokensOption,
     ConcurrencyOption,
     DryRunOption,
     JsonOption,
     RetryOption,
     StoreOption,
     YesOption,
+    flags_given,
+    given,
 )
 from coupled_arena.cli.results import show_result, write_result
 from coupled_arena.cli.terminal import can_ask, complain, console_of, out, out_json, require_consent, show
@@ -32,27 +37,29 @@ def run(
     retry_failed: RetryOption = False,
     concurrency: ConcurrencyOption = None,
     budget_usd: BudgetOption = None,
+    budget_calls: BudgetCallsOption = None,
+    budget_tokens: BudgetTokensOption = None,
     yes: YesOption = False,
 ) -> None:
     """Play a tournament, or go on with it where it was interrupted."""
     from coupled_arena.config import load
 
     tournament = load(file)
-    if concurrency is not None:
-        tournament = tournament.model_copy(update={"concurrency": concurrency})
-    if budget_usd is not None:
-        budget = tournament.budget.model_copy(update={"usd": budget_usd})
-        tournament = tournament.model_copy(update={"budget": budget})
-    if dry_run:
-        show_preflight(tournament, store, str(file), retry_failed=retry_failed, as_json=as_json)
-        return
-    consent(tournament, store, str(file), retry_failed=retry_failed, yes=yes)
-    try:
-        result = play(tournament, store, str(file), retry_failed=retry_failed)
-    except BudgetReached as stop:
-        write_result(stop.result, as_json=as_json)
-        say_unfinished(stop.result)
-        raise
+    budget = {"usd": budget_usd, "calls": budget_calls, "tokens": budget_tokens}
+    options = given(budget=budget, concurrency=concurrency)
+    bounds = tournament.budget.model_copy(update=options.get("budget"))
+    tournament = tournament.model_copy(update={**options, "budget": bounds})
+    with in_flags(flags_given(options)):
+        if dry_run:
+            show_preflight(tournament, store, str(file), retry_failed=retry_failed, as_json=as_json)
+            return
+        consent(tournament, store, str(file), retry_failed=retry_failed, yes=yes)
+        try:
+            result = play(tournament, store, str(file), retry_failed=retry_failed)
+        except BudgetReached as stop:
+            write_result(stop.result, as_json=as_json)
+            say_unfinished(stop.result)
+            raise
     show_result(result, as_json=as_json)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from coupled_arena.cli.answering import answer
-from coupled_arena.cli.deriving import FLAGS, DefinitionOption, PlayedRunOption, definition_in, given
+from coupled_arena.cli.deriving import FLAGS, DefinitionOption, PlayedRunOption, definition_in
 from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.options import (
     DEFAULT_STORE,
@@ -19,6 +19,8 @@ from coupled_arena.cli.options import (
     RetryOption,
     StoreOption,
     YesOption,
+    flags_given,
+    given,
 )
 from coupled_arena.errors import ConfigurationError, Problem
 
@@ -56,9 +58,10 @@ def rejudge(
     rules: dict[str, Any] = {} if file is None else load_judging(file)
     budget = {"usd": budget_usd, "calls": budget_calls, "tokens": budget_tokens}
     options = given(budget=budget, concurrency=concurrency)
+    flags = {**FLAGS, **flags_given(options)}
     if "budget" in options and isinstance(rules.get("budget"), dict):
         options["budget"] = {**rules["budget"], **options["budget"]}
-    with in_flags(FLAGS):
+    with in_flags(flags):
         anew = judged_anew(
             store, run, openings_only=openings, where=where, **definition_in(definition), **{**rules, **options}
         )

@@ -41,10 +41,11 @@ def runs(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> Non
         out_json({"runs": [info._asdict() for info in found]})
         return
     rows = [
-        (i.id, i.name, i.status, f"{datetime.fromtimestamp(i.created, UTC):%Y-%m-%d %H:%M} UTC", i.battles, i.calls)
-        for i in found
+        (run.id, run.name, run.status, f"{created:%Y-%m-%d %H:%M} UTC", run.battles, run.calls, run.base)
+        for run in found
+        for created in [datetime.fromtimestamp(run.created, UTC)]
     ]
-    show(console.table(("run", "name", "status", "created", "battles", "calls"), rows))
+    show(console.table(("run", "name", "status", "created", "battles", "calls", "base"), rows))
 
 
 def export(

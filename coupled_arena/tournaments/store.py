@@ -57,6 +57,8 @@ class RunInfo(NamedTuple):
     """Battles stored so far."""
     calls: int
     """Calls stored so far."""
+    base: str | None
+    """Id of the run it was derived from, by `add` or `rejudge`; None where it was played from nothing."""
 
 
 class Seen(NamedTuple):
@@ -181,10 +183,13 @@ class Store:
         run = schema.runs.c
         with decoded(self._where):
             rows = self._connection.execute(
-                select(run.id, run.name, run.digest, run.status, run.created).order_by(run.opened.desc())
-            ).all()
+                select(
+                    run.id, run.name, run.digest, run.status, run.created,
+                    func.json_extract(run.manifest, "$.base.run").label("base"),
+                ).order_by(run.opened.desc())
+            ).all()  # fmt: skip
             battles, calls = self._counted(schema.battles), self._counted(schema.calls)
-            infos = [RunInfo(*row, battles.get(row.id, 0), calls.get(row.id, 0)) for row in rows]
+            infos = [RunInfo(*row[:-1], battles.get(row.id, 0), calls.get(row.id, 0), row.base) for row in rows]
             for info in infos:
                 datetime.fromtimestamp(info.created, UTC)
         return [
