@@ -1,14 +1,16 @@
 """What a run comes to: a leaderboard, whether it is settled, and everything behind it."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from coupled_arena.analysis.authors import Advantage
 from coupled_arena.analysis.questions import QuestionStanding, question_standings
+from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.calls import Counts, Spent
 from coupled_arena.ratings import Ratings
 from coupled_arena.ratings.arms import Arms, compare_arms
@@ -31,6 +33,7 @@ from coupled_arena.tournaments.neighbours import Neighbours, neighbours
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.resolution import Resolution, resolution
 from coupled_arena.tournaments.schedules import Adaptive
+from coupled_arena.tournaments.store import Store
 from coupled_arena.tournaments.stored import Keep, battles_of, definition_of
 
 if TYPE_CHECKING:
@@ -226,6 +229,41 @@ class Result(Shown):
         width = max(len(row.model) for row in rows)
         lines += [f"{row.rank or '-':>3}  {row.model:<{width}}  {_number(row.rating)}" for row in rows]
         return "\n".join(lines)
+
+
+@contextmanager
+def result_in(source: object, run: str | None, where: str) -> Iterator[Result]:
+    """Hold a result in reach of what its store holds of it.
+
+    Args:
+        source: a result, a store, or the path of one.
+        run: which run of a store; None is its newest.
+        where: what problems name as their place.
+
+    Raises:
+        ConfigurationError: the source is none of these, or names one run already.
+        StoreError: the store holds no such run, or cannot be read.
+
+    Example:
+        >>> with result_in(7, None, "report") as result:
+        ...     pass
+        Traceback (most recent call last):
+            ...
+        coupled_arena.errors.ConfigurationError: report: source: must be a result, a store or the path of one, not int
+    """
+    if isinstance(source, Result):
+        if run is not None:
+            raise ConfigurationError([Problem(where, "run", "names a run of a store; leave it out, or name the store")])
+        yield source
+    elif isinstance(source, Store):
+        yield Result.of(source.run(run))
+    elif isinstance(source, str | os.PathLike):
+        with Store(source, create=False) as store:
+            yield Result.of(store.run(run))
+    else:
+        advice = "; take its `result`" if isinstance(getattr(source, "result", None), Result) else ""
+        message = f"must be a result, a store or the path of one, not {type(source).__name__}{advice}"
+        raise ConfigurationError([Problem(where, "source", message)])
 
 
 def _number(value: float | None) -> str:

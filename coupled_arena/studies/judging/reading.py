@@ -18,7 +18,7 @@ from coupled_arena.studies.battle_rows import ENDINGS, read_rows
 from coupled_arena.studies.judging.traits import traits_of
 from coupled_arena.studies.problems import Problems
 from coupled_arena.tournaments.columns import FRAMES
-from coupled_arena.tournaments.result import Result
+from coupled_arena.tournaments.result import Result, result_in
 
 STEM = "opinions"
 """Name of the exported file of opinions, without its ending."""
@@ -66,18 +66,12 @@ def read_opinions(source: Any, *, run: str | None = None, columns: Mapping[str, 
     if columns and not (file or table):
         message = "is for a file or a data frame; a run has all columns under their own names"
         raise ConfigurationError([Problem("columns", next(iter(columns)), message)])
-    if isinstance(source, Result):
-        return _of_result(source)
     if path is not None and file:
         return _of_file(_exported(path) if folder else path, columns or {})
     if table:
         return _told("opinions", _renamed(source, columns or {}))
-    from coupled_arena.tournaments.store import Store
-
-    if isinstance(source, Store):
-        return _of_result(Result.of(source.run(run)))
-    with Store(source, create=False) as store:
-        return _of_result(Result.of(store.run(run)))
+    with result_in(source, run, "opinions") as result:
+        return _of_result(result)
 
 
 def lacking(table: Opinions) -> tuple[str, ...]:
