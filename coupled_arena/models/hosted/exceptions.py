@@ -14,6 +14,7 @@ from coupled_arena.models.hosted.said import (
     status_of,
 )
 from coupled_arena.models.litellm_loader import load_litellm
+from coupled_arena.models.redirects import RedirectRefused
 from coupled_arena.records import Outcome
 
 Recourse = Literal["none", "retry", "wait"]
@@ -89,7 +90,7 @@ def recourse(error: BaseException) -> Recourse:
     LiteLLM reports bugs, too, as connection errors, with a traceback in the message; those count as such only if a
     connection caused them. An exhausted account comes as a rate limit, but no waiting helps.
     """
-    if outcome_of(error) == "filtered":
+    if outcome_of(error) == "filtered" or any(isinstance(cause, RedirectRefused) for cause in causes_of(error)):
         return "none"
     name, said, status = class_of(error), said_by(error), status_of(error)
     if said.words.startswith(UNREADABLE):
