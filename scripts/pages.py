@@ -22,7 +22,8 @@ A run holds the data frames below. `result.frame("battles")` returns one; a run 
 them, one file per frame and format: `battles.jsonl`, `battles.csv`, and with `--format parquet` `battles.parquet`.
 Order and content never depend on which call ended first; only `created` and `latency` differ between two executions.
 `README.md` beside the files is a dataset card: Hugging Face `datasets` loads the folder, or what you publish of it, by
-`load_dataset("out", "opinions")`. A README of your own in the folder is left alone.
+`load_dataset("out", "opinions")`. A README of your own in the folder is left alone. Exporting a run again replaces its
+files, once all are written; files that no README says are of this run are replaced only with `--force`.
 
 A column of kind `json` is JSON text in data frames, CSV and Parquet, and the value itself in JSONL. In CSV a text that
 a spreadsheet would take for a formula gets an apostrophe in front: CSV is for people, JSONL and Parquet for programs.

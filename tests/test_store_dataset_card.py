@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import coupled_arena as ca
+from coupled_arena.errors import ConfigurationError
 from coupled_arena.tournaments.columns import COLUMNS
 from coupled_arena.tournaments.dataset_card import HELD
 from coupled_arena.tournaments.export import export
@@ -56,5 +57,9 @@ def test_a_card_is_replaced_and_a_readme_of_ones_own_is_not(result: ca.Result, t
         first = export(run, tmp_path, ["csv"])
         assert export(run, tmp_path, ["csv"]) == first
         (tmp_path / "README.md").write_text("mine", encoding="utf-8")
-        assert tmp_path / "README.md" not in export(run, tmp_path, ["csv"])
+        with pytest.raises(
+            ConfigurationError, match=r"battles\.csv is there, and no README\.md says that it is of run"
+        ):
+            export(run, tmp_path, ["csv"])
+        assert tmp_path / "README.md" not in export(run, tmp_path, ["csv"], force=True)
     assert (tmp_path / "README.md").read_text(encoding="utf-8") == "mine"

@@ -180,6 +180,34 @@ def test_exporting_again_replaces_the_files(run: RunReader, tmp_path: Path) -> N
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == first
 
 
+def test_files_of_another_run_or_of_ones_own_are_replaced_only_by_force(run: RunReader, tmp_path: Path) -> None:
+    own = tmp_path / "questions.csv"
+    own.write_text("mine", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"questions\.csv is there, .* set `force`"):
+        export(run, tmp_path, ["jsonl", "csv"])
+    assert [(path.name, path.read_text("utf-8")) for path in tmp_path.iterdir()] == [("questions.csv", "mine")]
+    export(run, tmp_path, ["jsonl"])
+    with Store(":memory:") as store, store.open_run("5a1e00", "other", {}, {}) as other:
+        with pytest.raises(ConfigurationError, match="of run other-5a1e00"):
+            export(other.reader, tmp_path, ["jsonl"])
+        export(other.reader, tmp_path, ["jsonl"], force=True)
+    assert (own.read_text(encoding="utf-8"), lines_of(tmp_path / "battles.jsonl")) == ("mine", [])
+
+
+def test_an_export_that_breaks_off_leaves_the_earlier_one_whole(
+    run: RunReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export(run, tmp_path)
+    for path in tmp_path.iterdir():
+        path.write_text(path.read_text("utf-8") + " ", "utf-8")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    rows = run.rows
+    monkeypatch.setattr(run, "rows", lambda frame: 1 / 0 if frame == "ratings" else rows(frame))
+    with pytest.raises(ZeroDivisionError):
+        export(run, tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_parquet_keeps_types_and_missing_values(run: RunReader, empty: RunReader, tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet", reason="needs the extra `parquet`", exc_type=ImportError)
     export(run, tmp_path / "run", ["parquet"])

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.options import DEFAULT_STORE, JsonOption, RunOption, StoreOption
 from coupled_arena.cli.status import FAILED
 from coupled_arena.cli.terminal import complain, out, out_json, show
@@ -53,14 +54,15 @@ def export(
     store: StoreOption = DEFAULT_STORE,
     run: RunOption = None,
     formats: Annotated[list[str] | None, typer.Option("--format", metavar="FORMAT", help=FORMATS)] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files of another run or origin.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Write a run's data frames as files."""
     from coupled_arena.tournaments.export import export as write
     from coupled_arena.tournaments.store import Store
 
-    with Store(store, create=False) as opened:
-        files = write(opened.run(run), folder, formats or ["jsonl", "csv"])
+    with Store(store, create=False) as opened, in_flags({"force": "--force"}):
+        files = write(opened.run(run), folder, formats or ["jsonl", "csv"], force=force)
     if as_json:
         out_json({"files": [str(file) for file in files]})
     else:

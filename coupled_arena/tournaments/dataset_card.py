@@ -42,10 +42,25 @@ def write_card(run: RunReader, folder: Path, formats: Sequence[str], rows: Mappi
     Raises:
         OSError: the README that is there cannot be read.
     """
-    path = folder / NAME
-    if path.exists() and MARK not in path.read_text(encoding="utf-8", errors="replace"):
+    text = _readme(folder)
+    if text is not None and MARK not in text:
         return None
     return _card(run, min(formats, key=CARDED.index), rows).encode("utf-8", "backslashreplace")
+
+
+def is_named_in(folder: Path, run: RunReader) -> bool:
+    """Return whether the README of a folder, a card or somebody's own, names a run.
+
+    Raises:
+        OSError: the README that is there cannot be read.
+    """
+    text = _readme(folder) or ""
+    return run.id in text or _plain(run.id) in text
+
+
+def _readme(folder: Path) -> str | None:
+    path = folder / NAME
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else None
 
 
 def _card(run: RunReader, ending: str, rows: Mapping[FrameName, int]) -> str:

@@ -6,14 +6,16 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from coupled_arena.errors import ConfigurationError, Problem, StoreError
 from coupled_arena.tournaments.columns import FRAMES, FrameColumn
 from coupled_arena.tournaments.database import decoded
-from coupled_arena.tournaments.dataset_card import NAME, write_card
+from coupled_arena.tournaments.dataset_card import NAME, is_named_in, write_card
 from coupled_arena.tournaments.reader import RunReader
+from coupled_arena.tournaments.whole_files import replacing
 
 Format = Literal["jsonl", "csv", "parquet"]
 """Formats of exported files."""
@@ -22,40 +24,57 @@ _FORMULA = re.compile(r"[=+\-@\t\r]")
 _ENDS_OF_LINE = re.compile("[\x85\u2028\u2029]")
 
 
-def export(run: RunReader, folder: str | os.PathLike[str], formats: Sequence[str] = ("jsonl",)) -> list[Path]:
+def export(
+    run: RunReader, folder: str | os.PathLike[str], formats: Sequence[str] = ("jsonl",), *, force: bool = False
+) -> list[Path]:
     """Write every data frame of a run in every format and return the files, `battles.jsonl` and so on.
 
     A `README.md` among them is the dataset card by which Hugging Face `datasets` loads the folder; a README of your own
-    in the folder stays as it is, and none is returned. Files are UTF-8; existing ones are replaced whole or not at all.
+    in the folder stays as it is, and none is returned. Files are UTF-8. Those of an earlier export of the run are
+    replaced, all of them once all are written; other files of these names are refused unless `force` says otherwise.
     In CSV a text cell that a spreadsheet would take for a formula gets an apostrophe in front, so CSV is for people;
     JSONL and Parquet keep every text as it is.
 
     Raises:
-        ConfigurationError: an unknown format, or Parquet without the package pyarrow.
+        ConfigurationError: an unknown format, Parquet without the package pyarrow, or files of another origin.
         StoreError: a file cannot be written, or the store cannot be read.
     """
     for name in formats:
         _check(name)
-    target = Path(folder)
+    target, kinds = Path(folder), list(dict.fromkeys(formats))
     written, counts = [], {}
     try:
         target.mkdir(parents=True, exist_ok=True)
-        for frame, columns in FRAMES.items():
-            rows = run.rows(frame)
-            counts[frame] = len(rows)
-            for name in formats:
-                path = target / f"{frame}.{name}"
-                with decoded(run.where):
-                    content = _WRITERS[name](columns, rows)
-                _replace(path, content)
-                written.append(path)
-        card = write_card(run, target, formats, counts)
-        if card is not None:
-            _replace(target / NAME, card)
-            written.append(target / NAME)
+        if not force:
+            _require_own(run, target, kinds)
+        with ExitStack() as unfinished:
+            for frame, columns in FRAMES.items():
+                rows = run.rows(frame)
+                counts[frame] = len(rows)
+                for name in kinds:
+                    path = target / f"{frame}.{name}"
+                    with decoded(run.where):
+                        content = _WRITERS[name](columns, rows)
+                    unfinished.enter_context(replacing(path)).write_bytes(content)
+                    written.append(path)
+            card = write_card(run, target, kinds, counts)
+            # The last one written takes its place first, so that a broken export can be told to be one.
+            if card is not None:
+                unfinished.enter_context(replacing(target / NAME)).write_bytes(card)
+                written.append(target / NAME)
     except OSError as error:
         raise StoreError(f"{target}: cannot be written ({error}); name a folder that can") from error
     return written
+
+
+def _require_own(run: RunReader, folder: Path, formats: Sequence[str]) -> None:
+    """Refuse to replace files that no export of this run wrote: questions of one's own, or another run's battles."""
+    files = (folder / f"{frame}.{name}" for frame in FRAMES for name in formats)
+    held = next((file for file in files if file.exists()), None)
+    if held is not None and not is_named_in(folder, run):
+        why = f"{held} is there, and no {NAME} says that it is of run {run.id}"
+        message = f"{why}; name another folder, or set `force` to replace what it holds"
+        raise ConfigurationError([Problem("export", "force", message)])
 
 
 def _check(name: str) -> None:
@@ -68,15 +87,6 @@ def _check(name: str) -> None:
         except ImportError:
             message = "parquet needs the package pyarrow: install coupled-arena[parquet]"
             raise ConfigurationError([Problem("export", "formats", message)]) from None
-
-
-def _replace(path: Path, content: bytes) -> None:
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_bytes(content)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _jsonl(columns: Sequence[FrameColumn], rows: Sequence[tuple[Any, ...]]) -> bytes:
