@@ -23,6 +23,7 @@ from coupled_arena.cli.rejudging import rejudge
 from coupled_arena.cli.reporting import report
 from coupled_arena.cli.results import check, export, leaderboard, runs
 from coupled_arena.cli.serving import serve
+from coupled_arena.cli.showing import show
 from coupled_arena.cli.status import FAILED, INTERRUPTED, WRONG_USE
 from coupled_arena.cli.terminal import complain, out
 from coupled_arena.cli.viewing import view
@@ -46,6 +47,7 @@ for command in (
     runs,
     check,
     export,
+    show,
     report,
     rate,
     judges,

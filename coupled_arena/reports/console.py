@@ -125,10 +125,12 @@ def transcript(battle: Battle, question: Question) -> RenderableType:
     for turn in battle.turns:
         lines.append(Text(f"\nstep {turn.step} (round {turn.round}) {turn.speaker}: {turn.outcome}", style="bold"))
         lines += [Text(f"<{section.tag}> {printable(section.text)}") for section in turn.sections]
+        lines += [Text(printable(turn.detail))] if turn.detail else []
     for opinion in battle.opinions:
         verdict = opinion.verdict or opinion.status
-        lines.append(Text(f"\n{printable(opinion.judge)}, stage {opinion.stage}: {verdict}", style="bold"))
-        lines.append(Text(printable(opinion.reasons)))
+        shown = ", B shown first" if opinion.order == "BA" else ""
+        lines.append(Text(f"\n{printable(opinion.judge)}, stage {opinion.stage}{shown}: {verdict}", style="bold"))
+        lines.append(Text(printable(opinion.reasons or opinion.detail)))
     decision = battle.decision
     outcome = f"{decision.status}: {decision.verdict}" if decision.verdict else decision.status
     votes = ", ".join(f"{verdict} {n}" for verdict, n in decision.votes.items())

@@ -4,17 +4,16 @@ import json
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Table, and_, func, select
 
+from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.calls import Spent
 from coupled_arena.prompts import leak
-from coupled_arena.records import VERDICTS, Battle, Question
+from coupled_arena.records import Battle, Question
 from coupled_arena.tournaments import schema
 from coupled_arena.tournaments.asked import turn_leak
 from coupled_arena.tournaments.columns import FRAMES, ColumnKind, FrameName
@@ -26,7 +25,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AT_ONCE = 100
-"""Of how many battles the transcripts are in memory while opinions are gone through."""
+"""How many whole battles are in memory while a run is gone through."""
+
+MOST_IDS = 8
+"""Most battles that are named where one id was meant."""
 
 _DTYPES: Mapping[ColumnKind, str] = {
     "text": "str",
@@ -127,6 +129,31 @@ class RunReader:
                 for row in self._all(schema.battles, ids)
             )
 
+    def battle(self, name: str) -> tuple[Battle, Question]:
+        """Return one battle and its question.
+
+        Args:
+            name: its id, or how no other id of the run begins.
+
+        Raises:
+            ConfigurationError: no battle, or more than one, has an id that begins so.
+        """
+        ids = self.battle_ids()
+        found = [name] if name in ids else [one for one in ids if one.startswith(name)]
+        if len(found) != 1:
+            what = f"{name!r} begins the ids of {len(found)} battles" if found else f"no battle has the id {name!r}"
+            known = ", ".join((found or ids)[:MOST_IDS]) or "none"
+            more = f" and {len(found or ids) - MOST_IDS} more" if len(found or ids) > MOST_IDS else ""
+            raise ConfigurationError([Problem(f"run {self.id}", "battle", f"{what}; there are {known}{more}")])
+        (battle,) = self.load_battles(found)
+        return battle, next(question for question in self.load_questions() if question.id == battle.question)
+
+    def each_battle(self, ids: Sequence[str] | None = None) -> Iterator[Battle]:
+        """Yield what `load_battles` returns, `AT_ONCE` battles in memory at a time and of any number of ids."""
+        ids = self.battle_ids() if ids is None else ids
+        for start in range(0, len(ids), AT_ONCE):
+            yield from self.load_battles(ids[start : start + AT_ONCE])
+
     def battles_with(self, text: str) -> tuple[str, ...]:
         """Return the ids of the battles in which a debater or a judge said something, by round and id.
 
@@ -190,7 +217,7 @@ class RunReader:
             wanted = wanted.where((table.c.id if table is schema.battles else table.c.battle).in_(ids))
         return sorted(self._connection.execute(wanted), key=_KEYS[table.name])
 
-    def _of_battles(self, table: Table, ids: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    def _of_battles(self, table: Table) -> list[dict[str, Any]]:
         """Return rows of a table of battle parts with the battle's own columns beside them, by battle."""
         battles = schema.battles
         joined = table.join(battles, and_(table.c.run == battles.c.run, table.c.battle == battles.c.id))
@@ -201,7 +228,7 @@ class RunReader:
                 battles.c.round.label("_"),
             )
             .select_from(joined)
-            .where(table.c.run == self.id, *([] if ids is None else [table.c.battle.in_(ids)]))
+            .where(table.c.run == self.id)
         ).mappings()
         return sorted(map(dict, rows), key=lambda row: (row["_"], _natural(row["battle"]), row.get("position", 0)))
 
@@ -234,7 +261,7 @@ def _rejected(run: RunReader) -> Iterable[dict[str, Any]]:
 
 
 def _battles(run: RunReader) -> Iterable[dict[str, Any]]:
-    for battle in run.load_battles():
+    for battle in run.each_battle():
         verdict = battle.decision.verdict
         yield {
             "run": run.id,
@@ -258,29 +285,9 @@ def _turns(run: RunReader) -> Iterable[dict[str, Any]]:
 
 def _opinions(run: RunReader) -> Iterable[dict[str, Any]]:
     known = JudgedFacts.of(run.definition, run._json_of("manifest"), run.load_questions())
-    ids = run.battle_ids()
-    for part in (ids[start : start + AT_ONCE] for start in range(0, len(ids), AT_ONCE)):
-        yield from _opinions_on(run, part, known)
-
-
-def _opinions_on(run: RunReader, ids: Sequence[str], known: JudgedFacts) -> Iterable[dict[str, Any]]:
-    turns = defaultdict(list)
-    for row in run._all(schema.turns, ids):
-        turns[row.battle].append(schema.turn_of(row))
-    for battle, opinions in groupby(run._of_battles(schema.opinions, ids), key=itemgetter("battle")):
-        rows = list(opinions)
-        facts = known.battle(rows[0]["question"], rows[0]["a"], rows[0]["b"], turns[battle])
-        for row in rows:
-            probabilities = json.loads(row["probabilities"])
-            yield {
-                **row,
-                **facts.columns,
-                **{f"probability_{verdict.lower()}": probabilities.get(verdict) for verdict in VERDICTS},
-                "round": row["_"],
-                "family": known.families.get(row["judge"]),
-                "named": known.named(row["judge"], facts),
-                "carried": bool(row["carried"]),
-            }
+    for battle in run.each_battle():
+        for row in known.opinions(battle):
+            yield {"run": run.id, **row}
 
 
 def _decisions(run: RunReader) -> Iterable[dict[str, Any]]:
