@@ -1,7 +1,7 @@
 """What a study of judges must know of a battle beside the opinions: lengths, families, names said, and the truth."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,13 +11,15 @@ from coupled_arena.models.model import Model
 from coupled_arena.models.simulated.dials import read_dials
 from coupled_arena.models.simulated.world import ClaimBook
 from coupled_arena.protocols.committee import HIDDEN_FROM_JUDGES
-from coupled_arena.records import Question, Side, Turn, Verdict
+from coupled_arena.records import VERDICTS, Battle, Question, Side, Verdict
 from coupled_arena.tournaments.definition import Tournament
 
 SIDES: tuple[Side, Side] = ("A", "B")
 
+_OF_OPINION = ("judge", "stage", "order", "verdict", "status", "carried", "reasons", "repairs", "sharing", "detail")
 
-class BattleFacts(NamedTuple):
+
+class _BattleFacts(NamedTuple):
     """What is known of one battle."""
 
     columns: dict[str, Any]
@@ -70,9 +72,28 @@ class JudgedFacts:
                 found[name] = re.compile(rf"(?<!\w)(?:{'|'.join(shown)})(?!\w)", re.IGNORECASE)
         return found
 
-    def battle(self, question: str, a: str, b: str, turns: Sequence[Turn]) -> "BattleFacts":
-        """Return what is known of a battle between two models from its transcript."""
-        said = {side: [turn for turn in turns if turn.speaker == side] for side in SIDES}
+    def opinions(self, battle: Battle) -> Iterator[dict[str, Any]]:
+        """Yield every opinion on a battle as a row of the frame `opinions`, without the run."""
+        facts = self._facts(battle)
+        about = {name: getattr(battle, name) for name in ("round", "question", "domain", "replicate", "arm", "a", "b")}
+        named = {judge: self._named(judge, facts) for judge in {opinion.judge for opinion in battle.opinions}}
+        for opinion in battle.opinions:
+            chances = {f"probability_{name.lower()}": opinion.probabilities.get(name) for name in VERDICTS}
+            yield {
+                "battle": battle.id,
+                **about,
+                **facts.columns,
+                **chances,
+                **{name: getattr(opinion, name) for name in _OF_OPINION},
+                "prompt_tokens": opinion.usage.prompt_tokens,
+                "completion_tokens": opinion.usage.completion_tokens,
+                "family": self.families.get(opinion.judge),
+                "named": named[opinion.judge],
+            }
+
+    def _facts(self, battle: Battle) -> _BattleFacts:
+        """Return what is known of a battle from its transcript."""
+        said = {side: [turn for turn in battle.turns if turn.speaker == side] for side in SIDES}
         hidden: tuple[str, ...] = HIDDEN_FROM_JUDGES
         if self.tournament is not None:
             hidden, first = self.tournament.committee.hidden, self.tournament.battle.script.openings
@@ -81,16 +102,16 @@ class JudgedFacts:
         shown = [[s.text for turn in said[side] for s in turn.sections if s.tag not in hidden] for side in SIDES]
         length_a, length_b = (sum(map(len, texts)) for texts in shown)
         columns = {
-            "family_a": self.families.get(a),
-            "family_b": self.families.get(b),
+            "family_a": self.families.get(battle.a),
+            "family_b": self.families.get(battle.b),
             "length_a": length_a,
             "length_b": length_b,
-            "truth": self._truth(question, (a, b), turns),
+            "truth": self._truth(battle),
         }
         first_text, second_text = ("\n".join(texts) for texts in shown)
-        return BattleFacts(columns, first_text, second_text)
+        return _BattleFacts(columns, first_text, second_text)
 
-    def named(self, judge: str, battle: "BattleFacts") -> Side | None:
+    def _named(self, judge: str, battle: _BattleFacts) -> Side | None:
         """Return the side whose text names a judge; None where neither or both do."""
         pattern = self.names.get(judge)
         if pattern is None:
@@ -100,10 +121,11 @@ class JudgedFacts:
         ]
         return found[0] if len(found) == 1 else None
 
-    def _truth(self, question: str, pair: Sequence[str], turns: Sequence[Turn]) -> Verdict | None:
+    def _truth(self, battle: Battle) -> Verdict | None:
         """Return what a perfect judge says of a battle; None unless both debaters live in one simulated world."""
-        found, models = self.tournament, [self.models.get(name) for name in pair]
-        if found is None or question not in self.questions or any(m is None or m.kind != "sim" for m in models):
+        found, models = self.tournament, [self.models.get(name) for name in (battle.a, battle.b)]
+        question = self.questions.get(battle.question)
+        if found is None or question is None or any(m is None or m.kind != "sim" for m in models):
             return None
         worlds = {read_dials(found.model_of(model).model).world for model in models if model is not None}
-        return ClaimBook(worlds.pop()).truth_of(self.questions[question].text, turns) if len(worlds) == 1 else None
+        return ClaimBook(worlds.pop()).truth_of(question.text, battle.turns) if len(worlds) == 1 else None

@@ -8,7 +8,7 @@ from coupled_arena.records import Battle, Question
 from coupled_arena.tournaments import schema
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.reader import RunReader
-from coupled_arena.tournaments.stored import AT_ONCE, definition_of
+from coupled_arena.tournaments.stored import definition_of
 
 
 def case_of(battle: Battle, question: Question, tournament: Tournament) -> Case:
@@ -42,9 +42,7 @@ def shown_in(run: RunReader, ids: Sequence[str] | None = None) -> Iterator[tuple
     """
     tournament = definition_of(run)
     questions = {question.id: question for question in run.load_questions()}
-    ids = run.battle_ids() if ids is None else ids
-    for start in range(0, len(ids), AT_ONCE):
-        for battle in run.load_battles(ids[start : start + AT_ONCE]):
-            if battle.opinions and battle.question in questions:
-                case = case_of(battle, questions[battle.question], tournament)
-                yield digest_of(case, tournament.committee.hidden), battle
+    for battle in run.each_battle(ids):
+        if battle.opinions and battle.question in questions:
+            case = case_of(battle, questions[battle.question], tournament)
+            yield digest_of(case, tournament.committee.hidden), battle

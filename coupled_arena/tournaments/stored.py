@@ -17,9 +17,6 @@ from coupled_arena.tournaments.store import Store
 Keep = Callable[[Battle], Battle]
 """Returns what is kept of a battle."""
 
-AT_ONCE = 100
-"""How many whole battles are in memory while a run is gone through."""
-
 
 @dataclass(frozen=True, slots=True)
 class Begun:
@@ -75,12 +72,7 @@ def battles_of(run: RunReader, tournament: Tournament, keep: Keep | None = None)
         StoreError: they cannot be read, or name a model that does not play.
     """
     names = {model.name for model in tournament.models}
-    if keep is None:
-        battles = run.load_battles()
-    else:
-        ids = run.battle_ids()
-        parts = (run.load_battles(ids[start : start + AT_ONCE]) for start in range(0, len(ids), AT_ONCE))
-        battles = tuple(keep(battle) for part in parts for battle in part)
+    battles = run.load_battles() if keep is None else tuple(map(keep, run.each_battle()))
     for battle in battles:
         for name in battle.pair:
             if name not in names:
