@@ -109,10 +109,8 @@ def _told(source: str, columns: Any, on_flip: OnFlip = "tie") -> Read:
 
 def _notes(table: Opinions) -> Iterator[str]:
     for name in lacking(table):
-        given = "no column" if name in table.absent else "nothing in column"
-        if name in ("order", "stage") and name not in table.absent:
-            given = "one value only in column"
-        yield f"{given} `{name}`: {LACKING[name]}"
+        what = "is the same throughout" if name in ("order", "stage") else "says nothing"
+        yield f"`{name}` {'is not given' if name in table.absent else what}: {LACKING[name]}"
     sizes = np.bincount(table.looks.item)
     if sizes.min() != sizes.max():
         yield f"committees differ: {sizes.min()} to {sizes.max()} judges a battle"
