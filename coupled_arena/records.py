@@ -1,8 +1,8 @@
 """The facts of a tournament as frozen records: what was asked, said, judged and decided."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
@@ -93,6 +93,17 @@ class Record(BaseModel):
         hide_input_in_errors=True,
         allow_inf_nan=False,
     )
+
+
+class Given(Record):
+    """Base of what people write: `repr` shows what they would have to write, and nothing that is so anyway."""
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Yield the fields that differ from their defaults."""
+        for key, value in self:
+            field = type(self).model_fields[key]
+            if field.repr and value != field.get_default():
+                yield key, value
 
 
 class Question(Record):

@@ -114,7 +114,15 @@ def test_a_study_that_spends_its_budget_keeps_whole_cells_and_goes_on_with_a_lar
     calls = BATTLES * len(NOISY)
     with pytest.raises(ca.BudgetReached) as stopped:
         ca.JudgeStudy(**grid, budget={"calls": calls + 1}, concurrency=1).run(played[0])
-    assert stopped.value.result.cells["dice"].tolist() == [0]
+    found = stopped.value.result
+    assert found.cells["dice"].tolist() == [0]
+    with pytest.raises(ca.BudgetReached) as at_once:
+        ca.JudgeStudy(panels={"other": ["sim/k3"]}, budget={"calls": 0}).run(played[0])
+    nothing = at_once.value.result
+    assert (len(nothing.cells), len(nothing.opinions)) == (0, 0)
+    assert [nothing.cells.columns.tolist(), nothing.opinions.columns.tolist()] == [
+        found.cells.columns.tolist(), found.opinions.columns.tolist(),
+    ]  # fmt: skip
     with pytest.raises(ca.BudgetReached):
         ca.JudgeStudy(**grid, budget={"calls": calls + 1}, concurrency=1).run(played[0])
     found = ca.JudgeStudy(**grid, budget={"calls": 3 * calls}).run(played[0])
@@ -177,3 +185,23 @@ async def test_inside_an_event_loop_it_is_awaited(played: tuple[ca.Store, ca.Res
     with pytest.raises(RuntimeError, match=r"await study\.arun"):
         study.run(played[0])
     assert len((await study.arun(played[0])).cells) == 1
+
+
+def test_a_study_and_what_it_comes_to_show_themselves_in_a_few_lines(played: tuple[ca.Store, ca.Result]) -> None:
+    study = ca.JudgeStudy(panels={"own": None, "<b>": ["sim/k1?acuity=9"]}, orders=["one", "both"], discussion_rounds=0)
+    assert repr(study) == (
+        "JudgeStudy(panels={'own': None, '<b>': (Model('sim/k1', 'sim/k1?acuity=9'),)}, "
+        "orders=('one', 'both'), discussion_rounds=(0,))"
+    )
+    assert eval(repr(study), {"JudgeStudy": ca.JudgeStudy, "Model": ca.Model}) == study
+    found = study.run(played[0])
+    head, _, *lines = repr(found).splitlines()
+    assert head == f"Judges on the debates of {played[1].run}: 4 cells"
+    assert [line.split()[:2] for line in lines] == [["1", "own"], ["2", "own"], ["3", "<b>"], ["4", "<b>"]]
+    html = found._repr_html_()
+    assert html.count("<tr>") == 5 and "<td>&lt;b&gt;</td>" in html
+
+
+def test_a_bench_in_the_store_is_not_what_a_study_starts_from(played: tuple[ca.Store, ca.Result]) -> None:
+    ca.bench(["sim/ada"], "arithmetic", items=2, repeats=1, store=played[0])
+    assert ca.JudgeStudy(discussion_rounds=0).run(played[0]).base.run == played[1].run

@@ -3,10 +3,10 @@
 from pydantic import Field
 
 from coupled_arena.models.calls import Spent
-from coupled_arena.records import Record
+from coupled_arena.records import Given
 
 
-class Budget(Record):
+class Budget(Given):
     """Bounds on what a run spends; the first one reached stops it, and nothing answered is lost.
 
     Dollars, tokens and calls count what the run has paid for in all its executions, answers from the memo not; minutes
@@ -45,7 +45,7 @@ class Budget(Record):
         """Return what is left of it, nothing below 0.
 
         >>> Budget(usd=5, calls=10).less(Spent(usd=2, calls=12), minutes=0)
-        Budget(usd=3.0, tokens=None, calls=0, minutes=None)
+        Budget(usd=3.0, calls=0)
         """
         gone: dict[str, float] = {**spent._asdict(), "minutes": minutes}
         left = {key: max(0, bound - gone[key]) for key, bound in self if bound is not None}

@@ -14,7 +14,7 @@ from coupled_arena.tournaments.derived import Derived
 from coupled_arena.tournaments.events import Listener
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.store import Store
-from coupled_arena.tournaments.stored import digest_of
+from coupled_arena.tournaments.stored import digest_of, is_bench
 
 DerivedT = TypeVar("DerivedT", bound=Derived)
 
@@ -104,8 +104,9 @@ def started_from(store: Store | Path | str, run: str | None, definition: Tournam
 
 
 def _newest_played(store: Store) -> RunReader:
-    played = (store.run(info.id) for info in store.runs())
-    return next((run for run in played if "judged" not in run.manifest.get("base", {})), store.run())
+    runs = (store.run(info.id) for info in store.runs())
+    played = (run for run in runs if not is_bench(run) and "judged" not in run.manifest.get("base", {}))
+    return next(played, None) or store.run()
 
 
 def _before(

@@ -18,7 +18,7 @@ from coupled_arena.models.budget import Budget
 from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.model import CHANGES_NO_REPLY, AnyModel, Model
 from coupled_arena.models.simulated.dials import WORLD_DIGITS, in_world
-from coupled_arena.records import USUAL_DIFFICULTY, Difficulty, Name, Question, Record
+from coupled_arena.records import USUAL_DIFFICULTY, Difficulty, Given, Name, Question, Record
 from coupled_arena.tournaments.given import as_difficulty, as_examiner, as_judges, as_list, as_questions
 from coupled_arena.tournaments.roles import AgentFactory, RoleSeat, factory_name
 from coupled_arena.tournaments.rules import BattleRules, CommitteeRules
@@ -52,7 +52,7 @@ CHANGES_NO_RESULT = frozenset({"budget", "concurrency", "limits"})
 """Keys that are no part of what identifies a run."""
 
 
-class Tournament(Record):
+class Tournament(Given):
     """A tournament: who plays, who asks, who judges, on what, by which rules.
 
     Keys of `committee` and `battle` may also be given directly (`recuse="author"`). Strings and tables stand for

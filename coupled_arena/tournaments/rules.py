@@ -9,11 +9,11 @@ from coupled_arena.models.model import Model
 from coupled_arena.protocols.committee import HIDDEN_FROM_JUDGES
 from coupled_arena.protocols.script import SCRIPTS, Script
 from coupled_arena.protocols.voting import Vote, VoteRule, vote_at
-from coupled_arena.records import Name, OnFlip, Opinion, Order, Record
+from coupled_arena.records import Given, Name, OnFlip, Opinion, Order
 from coupled_arena.tournaments.given import MOST_JUDGES, as_panel, as_script
 
 
-class CommitteeRules(Record):
+class CommitteeRules(Given):
     """Who judges, and how a committee comes to a decision."""
 
     recuse: Literal["family", "author", "none"] = "family"
@@ -57,7 +57,7 @@ class CommitteeRules(Record):
         )
 
 
-class BattleRules(Record):
+class BattleRules(Given):
     """How a battle is fought."""
 
     script: Annotated[Script, BeforeValidator(as_script)] = SCRIPTS["peer-battle"]

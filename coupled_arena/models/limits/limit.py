@@ -5,10 +5,10 @@ from fnmatch import fnmatchcase
 
 from pydantic import Field
 
-from coupled_arena.records import Record
+from coupled_arena.records import Given
 
 
-class Limit(Record):
+class Limit(Given):
     """What models that share a limit may send together; None is no bound."""
 
     concurrency: int | None = Field(default=None, ge=1, le=100_000)

@@ -1,15 +1,18 @@
 """What a study of judges comes to: data frames with the factors of the grid in their first columns."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from coupled_arena.shown import Rows, Shown
 from coupled_arena.studies.experiments.grid import Cell, Condition
 from coupled_arena.studies.judging.reading import read_opinions
 from coupled_arena.studies.judging.report import JudgeReport
 from coupled_arena.studies.judging.study import studied
 from coupled_arena.studies.rejudged import Rejudged
 from coupled_arena.tournaments.base import Base
+from coupled_arena.tournaments.columns import COLUMNS
 from coupled_arena.tournaments.result import Result
 
 if TYPE_CHECKING:
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 
 FACTORS = ("cell", *Condition._fields, "dice")
 """The columns that say which cell a row belongs to."""
+
+MOST_ROWS = 20
+"""Lines of cells that `repr` shows."""
 
 
 class Judged(NamedTuple):
@@ -28,9 +34,12 @@ class Judged(NamedTuple):
     """Its run."""
 
 
-@dataclass(frozen=True)
-class JudgeStudyResult:
-    """What the cells of a study came to, in the order of the grid."""
+@dataclass(frozen=True, repr=False)
+class JudgeStudyResult(Shown):
+    """What the cells of a study came to, in the order of the grid.
+
+    Shown, it is a line for every cell.
+    """
 
     base: Base
     """The run whose debates were judged."""
@@ -48,7 +57,9 @@ class JudgeStudyResult:
             for place, (name, value) in enumerate(cell.columns.items()):
                 frame.insert(place, name, value)
             frames.append(frame)
-        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(FACTORS))
+        return (
+            pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*FACTORS, *COLUMNS["opinions"]])
+        )
 
     @cached_property
     def cells(self) -> "pd.DataFrame":
@@ -60,7 +71,7 @@ class JudgeStudyResult:
         import pandas as pd
 
         rows = [{**one.cell.columns, **self._facts(one.result)} for one in self.judged]
-        return pd.DataFrame(rows, columns=None if rows else list(FACTORS))
+        return pd.DataFrame(rows, columns=[*FACTORS, "run", "judged", "void", "changed", "made", "usd"])
 
     @cached_property
     def reports(self) -> tuple[tuple[Condition, JudgeReport], ...]:
@@ -84,6 +95,18 @@ class JudgeStudyResult:
     def panels(self) -> "pd.DataFrame":
         """A line for every condition: factors without `cell` and `dice`, then the panel as in `JudgeReport`."""
         return self._conditions("panel")
+
+    def shown(self) -> Iterator[str | Rows]:
+        """Yield what a notebook shows: which run was judged, and the cells."""
+        yield self._head
+        yield Rows(tuple(self.cells.columns), self.cells.astype(object).to_numpy().tolist())
+
+    def __repr__(self) -> str:
+        return f"{self._head}\n{self.cells.to_string(index=False, max_rows=MOST_ROWS)}"
+
+    @property
+    def _head(self) -> str:
+        return f"Judges on the debates of {self.base.run}: {len(self.judged)} cells"
 
     def _conditions(self, name: str) -> "pd.DataFrame":
         import pandas as pd

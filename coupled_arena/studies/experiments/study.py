@@ -14,7 +14,7 @@ from coupled_arena.models.calls import Spent
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.model import Model
-from coupled_arena.records import Name, Record
+from coupled_arena.records import Given, Name
 from coupled_arena.studies.deriving import Playing, started_from
 from coupled_arena.studies.experiments.found import Judged, JudgeStudyResult
 from coupled_arena.studies.experiments.grid import OWN, Cell, Grid, Orders
@@ -50,7 +50,7 @@ def _as_panels(value: Any) -> Any:
     return {"judges": as_judges(value)}
 
 
-class JudgeStudy(Record):
+class JudgeStudy(Given):
     """Judges over the same debates, in every combination of panel, words, orders, temperature, discussion and dice.
 
     Nothing is debated anew. Every cell of the grid is a run that `rejudge` would make, in the store of the debates, so
