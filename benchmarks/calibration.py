@@ -98,27 +98,16 @@ def opinions(rng: np.random.Generator, played: Battles) -> Opinions:
     size, judges = len(played.a), len(JUDGES)
     kin = np.array([[float(own == family) for family in FAMILIES] for own in JUDGES])
     lead = played.lead + LENGTH * played.length + FAMILY * (kin[:, played.a] - kin[:, played.b])
-    score = verdicts(lead + rng.normal(0, ERROR, (judges, size))).ravel()
-    rows = len(score)
-    return Opinions(
-        judges=tuple(f"j{number}" for number in range(judges)),
+    return Opinions.formed_alone(
+        judges=[f"j{number}" for number in range(judges)],
         models=MODELS,
         battle=np.tile(np.arange(size), judges),
         judge=np.repeat(np.arange(judges), size),
-        score=score,
-        stage=np.zeros(rows, dtype=np.intp),
-        turned=np.zeros(rows, dtype=np.bool_),
-        dice=np.zeros(rows, dtype=np.intp),
-        status=np.zeros(rows, dtype=np.intp),
-        carried=np.zeros(rows, dtype=np.bool_),
-        named=np.full(rows, np.nan),
-        chances=np.full((rows, 3), np.nan),
+        score=verdicts(lead + rng.normal(0, ERROR, (judges, size))).ravel(),
         question=played.question,
-        draw=np.zeros(size, dtype=np.intp),
         a=played.a,
         b=played.b,
         length=played.length,
-        truth=np.full(size, np.nan),
         judge_family=JUDGES,
         model_family=FAMILIES,
     )

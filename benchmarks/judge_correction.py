@@ -97,28 +97,18 @@ def drawn(seed: int, *, questions: int, family: float, length: float) -> Opinion
         lead = value[a, question] - value[b, question] + usual.position + length * longer
         scores.append(np.where(np.abs(lead) <= usual.tie, 0.5, (lead > 0).astype(np.float64)))
     size, judges = len(met), len(JUDGES)
-    rows = size * judges
-    return Opinions(
-        judges=tuple(f"j{number}" for number in range(judges)),
-        models=tuple(model.name for model in models),
+    return Opinions.formed_alone(
+        judges=[f"j{number}" for number in range(judges)],
+        models=[model.name for model in models],
         battle=np.tile(np.arange(size), judges),
         judge=np.repeat(np.arange(judges), size),
         score=np.concatenate(scores),
-        stage=np.zeros(rows, dtype=np.intp),
-        turned=np.zeros(rows, dtype=np.bool_),
-        dice=np.zeros(rows, dtype=np.intp),
-        status=np.zeros(rows, dtype=np.intp),
-        carried=np.zeros(rows, dtype=np.bool_),
-        named=np.full(rows, np.nan),
-        chances=np.full((rows, 3), np.nan),
         question=question,
-        draw=np.zeros(size, dtype=np.intp),
         a=a,
         b=b,
         length=longer / math.log(2),
-        truth=np.full(size, np.nan),
-        judge_family=tuple(JUDGES),
-        model_family=tuple(model.family for model in models),
+        judge_family=JUDGES,
+        model_family=[model.family for model in models],
     )
 
 

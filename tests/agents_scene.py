@@ -12,17 +12,22 @@ from autogen_core import CancellationToken
 from autogen_core.models import RequestUsage
 
 import coupled_arena as ca
+from coupled_arena.agents import Debater
 from coupled_arena.agents.factories import AgentBackend
 from coupled_arena.agents.guest import AgentVoice, Guest
+from coupled_arena.agents.messages import StepAnswer, StepRequest
 from coupled_arena.agents.seat import Seat
 from coupled_arena.coupling import Dice
 from coupled_arena.models.calls import Abilities, Call, Memo, Reply, ToolCall
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
+from coupled_arena.prompts import load_prompts
 from coupled_arena.records import Usage
 from tests.support import ScriptedBackend
 
+EN = load_prompts("en")
 DICE = Dice(7, ("math-1", "0"), ("debater",), ("opening",))
+OPENING = StepRequest(content="What is 17 + 25?", requires=("respond",), limit=30, max_tokens=40, dice=DICE)
 TOOLS = Abilities(tools=True, schema=True, context=4096)
 
 
@@ -108,3 +113,10 @@ def stage(
 ) -> Stage:
     backend = ScriptedBackend(answer, able)
     return Stage(Gateway(memo, backends={"hosted": backend}), backend)
+
+
+async def debate(voice: AgentVoice, request: StepRequest = OPENING, *, debater: Debater | None = None) -> StepAnswer:
+    """Return what an agent says as a debater."""
+    response = await (debater or Debater("d", voice, EN)).on_messages([request], CancellationToken())
+    assert isinstance(response.chat_message, StepAnswer)
+    return response.chat_message

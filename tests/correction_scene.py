@@ -68,27 +68,18 @@ def opinions_from(
     length: Floats,
 ) -> Opinions:
     """Return opinions formed alone, of models and judges with the names and families of `drawn`."""
-    rows, battles = len(score), len(a)
     models, judges = int(max(a.max(), b.max())) + 1, int(judge.max()) + 1
-    return Opinions(
-        judges=tuple(f"j{number}" for number in range(judges)),
-        models=tuple(f"m{number}" for number in range(models)),
+    return Opinions.formed_alone(
+        judges=[f"j{number}" for number in range(judges)],
+        models=[f"m{number}" for number in range(models)],
         battle=battle,
         judge=judge,
         score=score,
-        stage=np.zeros(rows, dtype=np.intp),
         turned=turned,
-        dice=np.zeros(rows, dtype=np.intp),
-        status=np.zeros(rows, dtype=np.intp),
-        carried=np.zeros(rows, dtype=np.bool_),
-        named=np.full(rows, np.nan),
-        chances=np.full((rows, 3), np.nan),
         question=question,
-        draw=np.zeros(battles, dtype=np.intp),
         a=a,
         b=b,
         length=length,
-        truth=np.full(battles, np.nan),
         judge_family=("x", "y", "z", "w")[:judges],
         model_family=FAMILIES[:models],
     )

@@ -1,4 +1,4 @@
-"""Commands that serve pages, runs to show, and what a page was answered."""
+"""Commands that serve, and a run to show."""
 
 import json
 import os
@@ -31,7 +31,7 @@ NAMES = ("ada", "bob", "cyd", "jim", "joe", "jon")
 
 
 class Serving:
-    """A command that serves pages in a process of its own."""
+    """A command that serves in a process of its own."""
 
     def __init__(self, process: "subprocess.Popen[str]", told: dict[str, Any]) -> None:
         self.process = process
@@ -45,21 +45,20 @@ class Serving:
         self.process.kill()
         self.process.wait(PATIENCE)
 
-    def stop(self) -> str:
-        """End it as Ctrl-C does, and return what it said on standard error."""
-        self.process.send_signal(signal.SIGINT)
+    def stop(self, number: signal.Signals = signal.SIGINT) -> str:
+        """End it as Ctrl-C does, or by another signal, and return what it said on standard error."""
+        self.process.send_signal(number)
         _, said = self.process.communicate(timeout=PATIENCE)
         assert self.process.returncode == 0, said
         return said
 
 
 @contextmanager
-def serving(command: str, store: Path, *arguments: str, **environment: str) -> Iterator[Serving]:
-    """Run a command that serves pages until it listens, and end it with the block."""
-    line = [*COMMAND, command, "--store", str(store), "--json", *arguments]
+def serving(*arguments: object, **environment: str) -> Iterator[Serving]:
+    """Run a command that serves at any port until it listens, and end it with the block."""
     paths = os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")])
     process = subprocess.Popen(
-        line,
+        [*COMMAND, *map(str, arguments), "--port", "0", "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

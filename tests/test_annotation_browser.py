@@ -37,7 +37,7 @@ def test_twenty_votes_survive_a_kill_and_show_who_agrees(tmp_path: Path) -> None
     with browser() as started, visit(started) as seen:
         finished: list[Any] = []
         seen.page.on("requestfinished", functools.partial(list.append, finished))
-        with serving("annotate", path, "--port", "0") as first:
+        with serving("annotate", "--store", path) as first:
             seen.open(first.url)
             assert seen.violations() == []
             for key in keys[:10]:
@@ -45,7 +45,7 @@ def test_twenty_votes_survive_a_kill_and_show_who_agrees(tmp_path: Path) -> None
             heard = texts_of(finished)
             first.kill()
         assert len(votes(path)) == 10
-        with serving("annotate", path, "--port", "0") as second:
+        with serving("annotate", "--store", path) as second:
             texts = second.told["texts"]
             seen.open(second.url)
             assert f"10 of {texts} voted on" in seen.text("#far")

@@ -11,17 +11,7 @@ from typing import Any
 import pytest
 
 from coupled_arena.tournaments.columns import FRAMES
-
-TOML = """
-name = "small"
-models = ["sim/ada?skill=1", "sim/bob?skill=0", "sim/cleo?skill=-1"]
-judges = ["sim/j1", "sim/j2", "sim/j3"]
-examiner = "sim/examiner"
-domains = ["math", "writing"]
-questions_per_domain = 1
-schedule = "round_robin"
-seed = 7
-"""
+from tests.store_damage import TOML
 
 
 def arena(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tests.test_cli import TOML, arena, parsed
+from tests.store_damage import TOML
+from tests.test_cli import arena, parsed
 
 
 def test_report_writes_a_page_and_says_where_it_is(tmp_path: Path) -> None:

@@ -1,53 +1,21 @@
 """The command that serves: what it says, and how it ends."""
 
 import json
-import os
 import signal
 import socket
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
 
-COMMAND = [sys.executable, "-c", "from coupled_arena.cli import main; main()", "serve"]
-PATIENCE = 60
-
-
-@contextmanager
-def serving(*arguments: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
-    """Run the command, and give it with what it prints once it listens."""
-    paths = os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")])
-    process = subprocess.Popen(
-        [*COMMAND, *arguments, "--port", "0", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": paths, **environment},
-    )
-    try:
-        assert process.stdout is not None
-        lines = []
-        for line in process.stdout:
-            lines.append(line)
-            if line == "}\n":
-                break
-        yield process, json.loads("".join(lines) or "{}")
-    finally:
-        process.kill()
-        process.communicate(timeout=PATIENCE)
+from tests.page_scene import COMMAND, PATIENCE, serving
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_says_where_it_listens_answers_and_ends_without_a_complaint(number: signal.Signals) -> None:
-    with serving("ada=sim/ada?skill=1", "sim/bob", "--token-env", "HOUSE", HOUSE="secret-of-the-house") as (
-        process,
-        told,
-    ):
+    models = ["ada=sim/ada?skill=1", "sim/bob"]
+    with serving("serve", *models, "--token-env", "HOUSE", HOUSE="secret-of-the-house") as server:
+        told = server.told
         assert [(model["id"], model["model"]) for model in told["models"]] == [
             ("ada", "sim/ada?skill=1"),
             ("sim/bob", "sim/bob"),
@@ -56,9 +24,7 @@ def test_it_says_where_it_listens_answers_and_ends_without_a_complaint(number: s
         headers = {"Authorization": "Bearer secret-of-the-house"}
         with urlopen(Request(f"{told['base_url']}/chat/completions", json.dumps(body).encode(), headers)) as response:
             assert json.load(response)["choices"][0]["message"]["content"]
-        process.send_signal(number)
-        _, said = process.communicate(timeout=PATIENCE)
-        assert process.returncode == 0
+        said = server.stop(number)
     where, curl = said.splitlines()
     assert told["base_url"] in where
     assert curl.startswith("try: curl ") and "$HOUSE" in curl and "secret-of" not in said
@@ -74,7 +40,9 @@ def test_wrong_use_is_a_line_for_each_problem_and_an_exit_status() -> None:
             (["openai/gpt-4o"], "is reached through its provider"),
             (["sim/a\nb"], "name: must not hold a line break"),
         ):
-            done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False, timeout=PATIENCE)
+            done = subprocess.run(
+                [*COMMAND, "serve", *arguments], capture_output=True, text=True, check=False, timeout=PATIENCE
+            )
             assert (done.returncode, done.stdout) == (2, "")
             assert words in done.stderr
             assert all(line.startswith("serve: ") for line in done.stderr.splitlines())

@@ -1,6 +1,6 @@
 """The opinions that a study of judges rests on, as columns of codes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -32,7 +32,7 @@ class Opinions:
     discussion, others. An *item* is what a committee judges together: the looks at one battle in one order with one
     draw. Scores are those of side A: 1, 1/2 for a tie, 0; NaN where there is no verdict.
 
-    `opinions_of` makes it of columns by name; who draws opinions from equations makes it of arrays.
+    `opinions_of` makes it of columns by name; who draws opinions from equations makes it of arrays (`formed_alone`).
     """
 
     judges: tuple[str, ...]
@@ -80,6 +80,55 @@ class Opinions:
     """Id of every battle; empty where nobody gave them names."""
     absent: tuple[str, ...] = ()
     """Columns that were not given; what they would say is missing in every estimate."""
+
+    @classmethod
+    def formed_alone(
+        cls,
+        *,
+        judges: Sequence[str],
+        models: Sequence[str],
+        battle: Codes,
+        judge: Codes,
+        score: Floats,
+        question: Codes,
+        a: Codes,
+        b: Codes,
+        turned: Flags | None = None,
+        length: Floats | None = None,
+        judge_family: Sequence[str] = (),
+        model_family: Sequence[str] = (),
+    ) -> "Opinions":
+        """Return valid opinions formed alone, of which no more is known than this; arguments are the fields.
+
+        >>> one, none = np.array([0]), np.array([0, 0])
+        >>> table = Opinions.formed_alone(judges=["j", "k"], models=["ada", "bob"], battle=none, judge=np.array([0, 1]),
+        ...     score=np.array([1.0, 0.5]), question=one, a=one, b=one + 1)
+        >>> len(table.looks), table.looks.discussed, table.model_family
+        (2, False, ('', ''))
+        """
+        rows, battles = len(score), len(question)
+        return cls(
+            judges=tuple(judges),
+            models=tuple(models),
+            battle=battle,
+            judge=judge,
+            score=score,
+            stage=np.zeros(rows, dtype=np.intp),
+            turned=np.zeros(rows, dtype=np.bool_) if turned is None else turned,
+            dice=np.zeros(rows, dtype=np.intp),
+            status=np.full(rows, STATUSES.index("valid"), dtype=np.intp),
+            carried=np.zeros(rows, dtype=np.bool_),
+            named=np.full(rows, np.nan),
+            chances=np.full((rows, 3), np.nan),
+            question=question,
+            draw=np.zeros(battles, dtype=np.intp),
+            a=a,
+            b=b,
+            length=np.full(battles, np.nan) if length is None else length,
+            truth=np.full(battles, np.nan),
+            judge_family=tuple(judge_family) or ("",) * len(judges),
+            model_family=tuple(model_family) or ("",) * len(models),
+        )
 
     @property
     def battles(self) -> int:
