@@ -129,6 +129,31 @@ def test_battles_of_this_package_keep_weights_and_refuse_one_twice(tmp_path: Pat
     assert "'b1' is at" in problems(lines(path, [first, first]))[0]
 
 
+@pytest.mark.parametrize("outcome", ["winner", "verdict"])
+@pytest.mark.parametrize("sides", [("a", "b"), ("model_a", "model_b")])
+def test_plain_battles_are_known_by_their_heads(tmp_path: Path, sides: tuple[str, str], outcome: str) -> None:
+    path = tmp_path / "plain.csv"
+    rows = ["ada,bob,ada,q1", "ada,bob,B,q2", "bob,ada,Tie,q2", "bob,ada,model_a,q3", "bob,ada,,q4"]
+    path.write_text("\n".join([f"{sides[0]},{sides[1]},{outcome},question", *rows, ""]), encoding="utf-8")
+    found = read_file(path)
+    assert found.table.score.tolist() == [1, 0, 0.5, 1]
+    assert (found.decided, found.void, found.table.clusters) == (4, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"verdict": "A"}, "may be read by a, b, winner or by a, b, verdict; name them"),
+        ({"stage": 0}, "are those of opinions, several on one battle"),
+    ],
+)
+def test_plain_battles_that_may_mean_two_things_are_refused(tmp_path: Path, more: dict[str, Any], words: str) -> None:
+    path = lines(tmp_path / "plain.jsonl", [{"a": "ada", "b": "bob", "winner": "ada", **more}])
+    (problem,) = problems(path)
+    assert problem.startswith(f"plain.jsonl columns {words}")
+    assert read_file(path, a="a", b="b", winner="winner").decided == 1
+
+
 def test_columns_of_ones_own_are_named(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text("left,right,won,topic,sure\nada,bob,ada,t,2\nbob,ada,draw,t,0.5\n", encoding="utf-8")

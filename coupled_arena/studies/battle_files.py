@@ -11,7 +11,17 @@ from typing import Any, NamedTuple
 
 from coupled_arena.ratings.table import RatingInput
 from coupled_arena.ratings.table import Row as TableRow
-from coupled_arena.studies.battle_formats import FORMATS, QUESTIONS, WANTED, Choice, Format, Judged, Wrong, by_columns
+from coupled_arena.studies.battle_formats import (
+    FORMATS,
+    QUESTIONS,
+    WANTED,
+    Choice,
+    Format,
+    Judged,
+    Wrong,
+    by_columns,
+    unclear,
+)
 from coupled_arena.studies.battle_rows import Row, read_rows
 from coupled_arena.studies.problems import Problems
 
@@ -51,8 +61,9 @@ def read_battles(
 ) -> RatingInput:
     r"""Return the battles of a CSV, JSON, JSONL or Parquet file, for `rate`.
 
-    Votes of LMArena, judgments of FastChat and Arena-Hard, annotations of AlpacaEval, records of Auto-Arena and
-    battles exported by this package are recognised by their columns. For any other file the columns are named.
+    Votes of LMArena, judgments of FastChat and Arena-Hard, annotations of AlpacaEval, records of Auto-Arena, battles
+    exported by this package and plain ones (`a`, `b`, `winner` or `verdict`) are recognised by their columns. For any
+    other file the columns are named.
     Battles without a decision are left out. What a judge was asked in both orders enters as two halves, and not at all
     if one of them has no decision.
 
@@ -135,6 +146,8 @@ class _Reader(NamedTuple):
                 "columns",
                 f"are of no known format; name them with `a`, `b` and `winner`; there are {_list(there)}",
             )
+        elif why := unclear(known, there):
+            problems.add(str(path), "columns", why)
         if known is None or len(problems.found) > before:
             return None
         question = "gamekey" if "gamekey" in known.columns else next((one for one in QUESTIONS if one in there), None)

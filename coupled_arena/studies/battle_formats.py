@@ -1,7 +1,7 @@
 """What one row of a file of battles says, in the formats that arenas and benchmarks publish."""
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any, NamedTuple
 
 from coupled_arena.records import name_problem
@@ -68,6 +68,8 @@ class Format(NamedTuple):
     """Columns that a file must have."""
     judged: Callable[[Mapping[str, Any], Choice, Hashable], list[Judged]]
     """From a row, the choice and a key of the row to its judged battles; raises `Wrong`."""
+    plain: bool = False
+    """Whether its columns are anybody's, so that others beside them may mean something else."""
 
 
 def score_of(key: str, value: Any, a: str, b: str) -> float | None:
@@ -179,7 +181,11 @@ def _turned(score: float | None, turned: bool) -> float | None:
     return 1 - score if turned and score is not None else score
 
 
-_TABLE = Choice("can_a", "can_b", "winner")
+def _columns(name: str, a: str, b: str, winner: str, *, plain: bool = False) -> Format:
+    """Return a format with a column for each of the two models and one for the outcome."""
+    choice = Choice(a, b, winner)
+    return Format(name, (a, b, winner), lambda row, _, key: by_columns(row, choice, key), plain)
+
 
 FORMATS = (
     Format("Arena-Hard judgments", ("model", "games"), _arena_hard),
@@ -189,11 +195,30 @@ FORMATS = (
     Format("Coupled Arena battles", ("battle", "a", "b", "weight", "verdict"), _coupled_arena),
     Format("LMArena votes", ("model_a", "model_b", "winner"), by_columns),
     Format("LMArena votes", ("model_a", "model_b", "winner_model_a", "winner_model_b", "winner_tie"), _flags),
-    Format("Auto-Arena table", ("can_a", "can_b", "winner"), lambda row, _, key: by_columns(row, _TABLE, key)),
+    _columns("Auto-Arena table", "can_a", "can_b", "winner"),
+    *(
+        _columns("battles", a, b, winner, plain=True)
+        for a, b, winner in (("a", "b", "winner"), ("a", "b", "verdict"), ("model_a", "model_b", "verdict"))
+    ),
 )
 """The known formats; the first one whose columns are there is taken."""
 
 WANTED = frozenset(
-    (*QUESTIONS, "gamekey", "baseline", "replicate", "arm", *(name for one in FORMATS for name in one.columns))
+    (*QUESTIONS, "gamekey", "baseline", "replicate", "arm", "stage", *(name for one in FORMATS for name in one.columns))
 )
-"""Every column that a known format reads."""
+"""Every column that a known format reads, and that which shows that a file holds no battles but opinions."""
+
+
+def unclear(known: Format, there: Collection[str]) -> str:
+    """Return why a file with these columns may not be what it was recognised as, or nothing.
+
+    >>> columns = ["a", "b", "winner", "verdict"]
+    >>> unclear(next(one for one in FORMATS if one.plain), columns)
+    'may be read by a, b, winner or by a, b, verdict; name them with `a`, `b` and `winner`'
+    """
+    if not known.plain:
+        return ""
+    if "stage" in there:
+        return "are those of opinions, several on one battle; take a file of battles, or name `a`, `b` and `winner`"
+    ways = [", ".join(one.columns) for one in FORMATS if one.plain and set(one.columns) <= set(there)]
+    return f"may be read by {' or by '.join(ways)}; name them with `a`, `b` and `winner`" if len(ways) > 1 else ""
