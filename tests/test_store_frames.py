@@ -7,14 +7,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast, get_args
 
+import pandas as pd
 import pytest
 
+from coupled_arena.analysis.judges import NEEDED, OPTIONAL
 from coupled_arena.coupling import Sampling
 from coupled_arena.errors import ConfigurationError, StoreError
 from coupled_arena.models.calls import Call, Message, Reply
 from coupled_arena.models.model import Model
 from coupled_arena.protocols.examination import Rejected
 from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn
+from coupled_arena.studies.judging.gathering import Gathered
 from coupled_arena.tournaments.columns import COLUMNS, FRAMES, FrameName
 from coupled_arena.tournaments.export import export
 from coupled_arena.tournaments.reader import RunReader
@@ -115,16 +118,19 @@ def test_votes_and_probabilities_are_columns(run: RunReader) -> None:
     assert opinions["order"].tolist() == ["AB", "BA"] * 3
 
 
-def test_some_columns_are_what_the_whole_frame_says(run: RunReader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opinions_that_are_gathered_are_those_of_the_whole_frame(
+    run: RunReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
     frame = run.frame("opinions")
     # One battle at a time, so that the order is not that of one reading.
     monkeypatch.setattr("coupled_arena.tournaments.reader.AT_ONCE", 1)
-    found = run.columns("opinions", ["order", "stage", "carried", "reasons", "verdict"])
-    assert list(found) == ["order", "stage", "carried", "reasons", "verdict"]
-    assert {name: found[name] for name in ("order", "stage", "carried", "reasons")} == {
-        name: frame[name].tolist() for name in ("order", "stage", "carried", "reasons")
-    }
-    assert found["verdict"] == ["A", None] * 3
+    gathered = Gathered(run)
+    for battle in run.each_battle():
+        gathered.add(battle)
+    found = gathered.columns
+    assert {*NEEDED, *OPTIONAL} & {*frame.columns} == {*found} < {*frame.columns}
+    for name, values in found.items():
+        assert values == [None if pd.isna(value) else value for value in frame[name]], name
 
 
 def test_parts_of_a_battle_say_what_it_was_about(run: RunReader) -> None:

@@ -14,7 +14,7 @@ from coupled_arena.errors import RunNotFound, StoreError
 from coupled_arena.records import Section, Turn
 from coupled_arena.reports.html.document import lines
 from coupled_arena.reports.html.overview import overview
-from coupled_arena.reports.viewer.drawing import Drawing, lean
+from coupled_arena.reports.viewer.drawing import Drawing, gone_through
 from coupled_arena.reports.viewer.gallery import Gallery
 from coupled_arena.reports.viewer.server import Viewer
 from coupled_arena.tournaments.result import Result
@@ -165,8 +165,8 @@ def test_what_is_drawn_without_most_texts_is_what_is_drawn_with_them(tmp_path: P
     path = tmp_path / "runs.db"
     TOURNAMENT.run(path)
     with Store(path, reading=True) as store:
-        whole, spare = Result.of(store.run()), Result.of(store.run(), keep=lean)
-        assert overview(spare) == overview(whole)
+        whole, (spare, gathered) = Result.of(store.run()), gone_through(store.run())
+        assert overview(spare, gathered) == overview(whole)
         assert lines(spare.battles) == lines(whole.battles)
         shown = [
             sum(len(part.text.strip()) for turn in battle.turns for part in turn.sections) for battle in spare.battles

@@ -210,7 +210,8 @@ class _Errors:
         normal, scale, triangle = _dice(len(group), degrees)
         errors, noise = normal @ root, np.zeros((0, len(group), len(group)))
         if len(group) <= MOST_DRAWN:
-            noise = (errors[:, :, None] - errors[:, None, :]) / _estimated(root @ triangle, degrees)
+            noise = errors[:, :, None] - errors[:, None, :]
+            noise /= _estimated(root @ triangle, degrees)
         rating = np.array([ratings.within[index] for index in at])
         return cls(rating, se, errors / scale, noise, degrees, known)
 
@@ -255,8 +256,13 @@ def _estimated(half: Floats, degrees: int) -> Floats:
     """Return the standard errors of all differences, as so many degrees of freedom estimate them."""
     product = half @ half.transpose(0, 2, 1)
     own = np.diagonal(product, axis1=1, axis2=2)
-    variance = own[:, :, None] + own[:, None, :] - 2 * product
-    return np.sqrt(np.maximum(variance / degrees, _EQUAL**2))
+    # In place: there are many draws.
+    variance: Floats = own[:, :, None] + own[:, None, :]
+    product *= 2
+    variance -= product
+    variance /= degrees
+    np.maximum(variance, _EQUAL**2, out=variance)
+    return np.sqrt(variance, out=variance)
 
 
 def _groups(ratings: Ratings) -> list[tuple[str, ...]]:

@@ -34,6 +34,8 @@ class _BattleFacts(NamedTuple):
 class JudgedFacts:
     """What the definition of a run says of its judges and debaters."""
 
+    run: str
+    """Id of the run."""
     tournament: Tournament | None
     """The definition; None of a run that has none, of which only lengths are known."""
     openings: bool
@@ -43,12 +45,12 @@ class JudgedFacts:
 
     @classmethod
     def of(
-        cls, definition: Mapping[str, Any], manifest: Mapping[str, Any], questions: Iterable[Question]
+        cls, run: str, definition: Mapping[str, Any], manifest: Mapping[str, Any], questions: Iterable[Question]
     ) -> "JudgedFacts":
         """Return the facts of a stored run, from its definition and manifest as plain data."""
         tournament = Tournament.stored(definition) if "models" in definition else None
         openings = manifest.get("base", {}).get("judged") == "openings"
-        return cls(tournament, openings, {question.id: question for question in questions})
+        return cls(run, tournament, openings, {question.id: question for question in questions})
 
     @cached_property
     def models(self) -> dict[str, Model]:
@@ -73,13 +75,14 @@ class JudgedFacts:
         return found
 
     def opinions(self, battle: Battle) -> Iterator[dict[str, Any]]:
-        """Yield every opinion on a battle as a row of the frame `opinions`, without the run."""
+        """Yield every opinion on a battle as a row of the frame `opinions`."""
         facts = self._facts(battle)
         about = {name: getattr(battle, name) for name in ("round", "question", "domain", "replicate", "arm", "a", "b")}
         named = {judge: self._named(judge, facts) for judge in {opinion.judge for opinion in battle.opinions}}
         for opinion in battle.opinions:
             chances = {f"probability_{name.lower()}": opinion.probabilities.get(name) for name in VERDICTS}
             yield {
+                "run": self.run,
                 "battle": battle.id,
                 **about,
                 **facts.columns,

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -154,6 +153,10 @@ class RunReader:
         for start in range(0, len(ids), AT_ONCE):
             yield from self.load_battles(ids[start : start + AT_ONCE])
 
+    def judged_facts(self) -> JudgedFacts:
+        """Return what the run says of its judges and debaters."""
+        return JudgedFacts.of(self.id, self.definition, self._json_of("manifest"), self.load_questions())
+
     def battles_with(self, text: str) -> tuple[str, ...]:
         """Return the ids of the battles in which a debater or a judge said something, by round and id.
 
@@ -182,16 +185,6 @@ class RunReader:
         names, source = [column.name for column in FRAMES[frame]], _SOURCES[frame]
         with decoded(self.where):
             return [tuple(values[name] for name in names) for values in source(self)]
-
-    def columns(self, frame: FrameName, names: Iterable[str]) -> dict[str, list[Any]]:
-        """Return some columns of a data frame by name, `None` where a value is missing; the others take no memory."""
-        found: dict[str, list[Any]] = {name: [] for name in names}
-        with decoded(self.where):
-            for values in _SOURCES[frame](self):
-                for name, column in found.items():
-                    value = values[name]
-                    column.append(sys.intern(value) if isinstance(value, str) else value)
-        return found
 
     def frame(self, frame: FrameName) -> "pd.DataFrame":
         """Return a data frame; `columns.COLUMNS` says what its columns mean."""
@@ -284,10 +277,9 @@ def _turns(run: RunReader) -> Iterable[dict[str, Any]]:
 
 
 def _opinions(run: RunReader) -> Iterable[dict[str, Any]]:
-    known = JudgedFacts.of(run.definition, run._json_of("manifest"), run.load_questions())
+    known = run.judged_facts()
     for battle in run.each_battle():
-        for row in known.opinions(battle):
-            yield {"run": run.id, **row}
+        yield from known.opinions(battle)
 
 
 def _decisions(run: RunReader) -> Iterable[dict[str, Any]]:

@@ -9,8 +9,8 @@ from coupled_arena.analysis.judges.table import Flags, Opinions, When
 from coupled_arena.analysis.labels import Codes
 from coupled_arena.ratings.tally import added
 
-_MOST = 1 << 22
-"""Numbers (questions x models x models) held at a time, 32 MiB."""
+_MOST = 1 << 20
+"""Numbers (questions x models x models) in one array, 8 MiB; there are a few at a time."""
 
 _NONE = "no judge preferred one side in all three battles of three models on one question"
 

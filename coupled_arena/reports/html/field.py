@@ -53,7 +53,7 @@ def circles(components: Sequence[Sequence[str]], ranked: Sequence[str]) -> dict[
 
 
 def _card(model: Model, place: tuple[float, float], battles: Sequence[Battle]) -> Card:
-    own = [battle for battle in battles if model.name in battle.pair]
+    own = [battle for battle in battles if model.name in (battle.a, battle.b)]
     turns = [turn for battle in own for turn in battle.turns if turn.model == model.name and turn.speaker in ("A", "B")]
     price = price_of(model) if model.kind != "agent" else None
     used = sum((turn.usage for turn in turns), Usage())
@@ -113,7 +113,7 @@ def domains(result: Result, ranked: Sequence[str]) -> tuple[Domain, ...]:
 
 
 def _in_domain(name: str, battles: Sequence[Battle], ratings: Ratings | None) -> DomainRating:
-    own = sum(name in battle.pair for battle in battles)
+    own = sum(name in (battle.a, battle.b) for battle in battles)
     if ratings is None:
         return DomainRating(model=name, battles=own, rating=None, low=None, high=None)
     at = ratings.names.index(name)

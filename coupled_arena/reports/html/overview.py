@@ -9,6 +9,7 @@ from coupled_arena.reports.html.document import Asked, Committee, Dice, Overview
 from coupled_arena.reports.html.field import cards, domains, meetings, unpriced
 from coupled_arena.reports.html.reproduction import steps, toml_of
 from coupled_arena.reports.html.study import study_of
+from coupled_arena.studies.judging.gathering import Gathered
 from coupled_arena.tournaments.columns import FRAMES
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.documents import rounded
@@ -19,8 +20,12 @@ VOID_WARNING = 0.1
 """Share of void battles from which on a page warns of them."""
 
 
-def overview(result: Result) -> Overview:
+def overview(result: Result, gathered: Gathered | None = None) -> Overview:
     """Return what a page shows of a run, as far as it was played.
+
+    Args:
+        result: what it comes to.
+        gathered: the opinions of all its battles; by default they are read from the store.
 
     Raises:
         StoreError: the store cannot be read.
@@ -43,7 +48,7 @@ def overview(result: Result) -> Overview:
         domains=domains(result, ranked),
         questions=_questions(result),
         committee=judged,
-        study=study_of(result),
+        study=study_of(result, gathered),
         dice=_dice(result),
         caveats=_caveats(result, judged, without_price),
         manifest=manifest,

@@ -4,8 +4,9 @@ from coupled_arena.analysis.correction import correct
 from coupled_arena.analysis.judges import Estimate, Opinions
 from coupled_arena.errors import RatingError
 from coupled_arena.reports.html.document import Freed, Measured, Measures, Study
+from coupled_arena.studies.judging.gathering import Gathered
 from coupled_arena.studies.judging.measures import JUDGES, PANEL
-from coupled_arena.studies.judging.reading import read_opinions
+from coupled_arena.studies.judging.reading import read_gathered, read_opinions
 from coupled_arena.studies.judging.report import JudgeReport
 from coupled_arena.studies.judging.study import studied
 from coupled_arena.tournaments.documents import rounded
@@ -15,11 +16,16 @@ ELSEWHERE = frozenset({"ties", "moved", "alpha_before", "alpha_after"})
 """Measures that a page shows in another place."""
 
 
-def study_of(result: Result) -> Study | None:
-    """Return what a study of the judges finds (`studies.judging`); None where nobody gave an opinion."""
+def study_of(result: Result, gathered: Gathered | None = None) -> Study | None:
+    """Return what a study of the judges finds (`studies.judging`); None where nobody gave an opinion.
+
+    Args:
+        result: what the run comes to.
+        gathered: the opinions of all its battles; by default they are read from the store.
+    """
     if not any(battle.opinions for battle in result.battles):
         return None
-    found = studied(read_opinions(result))
+    found = studied(read_opinions(result) if gathered is None else read_gathered(gathered, result))
     freed, told = _corrected(found.table)
     return Study(
         measures=_measures(found),

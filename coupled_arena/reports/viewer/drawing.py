@@ -5,6 +5,7 @@ grown ends with the work and gives the memory back.
 """
 
 import asyncio
+import gc
 import json
 import os
 import resource
@@ -17,10 +18,25 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 from coupled_arena.errors import ArenaError, StoreError
-from coupled_arena.records import Battle, Record, Section, Usage
+from coupled_arena.records import (
+    Battle,
+    Decision,
+    DecisionStatus,
+    Opinion,
+    OpinionStatus,
+    Order,
+    Outcome,
+    Record,
+    Side,
+    Turn,
+    Usage,
+    Verdict,
+)
 from coupled_arena.reports.html.document import lines
 from coupled_arena.reports.html.overview import overview
 from coupled_arena.reports.html.page import packed
+from coupled_arena.studies.judging.gathering import Gathered
+from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.result import Result
 from coupled_arena.tournaments.store import Store
 
@@ -34,6 +50,10 @@ IDLE_SECONDS = 60
 
 MOST_MEGABYTES = 350
 """A process that has held more than this ends when its work is done."""
+
+
+THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+"""Where libraries of linear algebra read how many threads to take; on a busy machine more than one wait in vain."""
 
 
 class Drawing(NamedTuple):
@@ -55,25 +75,46 @@ def draw(path: Path, run: str) -> Drawing:
     """
     began = time.perf_counter()
     with Store(path, reading=True) as store:
-        result = Result.of(store.run(run), keep=lean)
-        parts = packed(overview(result).model_dump()), packed(lines(result.battles).model_dump())
+        result, gathered = gone_through(store.run(run))
+        parts = packed(overview(result, gathered).model_dump()), packed(lines(result.battles).model_dump())
     return Drawing(*parts, time.perf_counter() - began)
 
 
-def lean(battle: Battle) -> Battle:
-    """Return a battle in which only the first turns have their texts; the others are blanks of the same length.
+def gone_through(run: RunReader) -> tuple[Result, Gathered]:
+    """Return what a run comes to, its battles lean, and the opinions on them: every text is read once."""
+    gathered = Gathered(run)
 
-    What is drawn of a whole run reads no other text: a single battle is loaded when its page is opened.
+    def keep(battle: Battle) -> Battle:
+        gathered.add(battle)
+        return lean(battle)
+
+    return Result.of(run, keep=keep), gathered
+
+
+def lean(battle: Battle) -> Battle:
+    """Return a battle of which so much is left as is drawn of a whole run; what is alike in many is one object.
+
+    First turns that shared dice have their texts, and every first turn has the tokens of all turns of its debater. A
+    single battle is loaded when its page is opened.
     """
-    turns, spoken = [], set[str]()
+    used: dict[tuple[str, str], Usage] = {}
     for turn in battle.turns:
-        sections = turn.sections
-        if turn.speaker in spoken:
-            sections = tuple(_blank(section.tag, len(section.text)) for section in sections)
-        turns.append(_slim(turn, sections=sections, usage=_usage(*_counts(turn.usage))))
-        spoken.add(turn.speaker)
-    opinions = (_slim(opinion, reasons="", usage=_usage(*_counts(opinion.usage))) for opinion in battle.opinions)
-    return _slim(battle, turns=tuple(turns), opinions=tuple(opinions))
+        who = turn.speaker, turn.model
+        used[who] = used[who] + turn.usage if who in used else turn.usage
+    with_texts = battle.sharing == "shared"
+    turns = []
+    for turn in battle.turns:
+        if (tokens := used.pop((turn.speaker, turn.model), None)) is None:
+            turns.append(_later(turn.step, turn.speaker, turn.model, turn.outcome, turn.missing, turn.cut))
+        else:
+            turns.append(_slim(turn, sections=turn.sections if with_texts else (), usage=tokens, detail=""))
+    opinions = (
+        _opinion(found.judge, found.stage, found.order, found.verdict, found.status) for found in battle.opinions
+    )
+    decision = battle.decision
+    votes = tuple(decision.votes.items())
+    decided = _decision(decision.status, decision.verdict, votes, decision.forfeited)
+    return _slim(battle, turns=tuple(turns), opinions=tuple(opinions), decision=decided)
 
 
 def _slim(record: RecordT, **changes: Any) -> RecordT:
@@ -88,17 +129,20 @@ def _fields(kind: type[Record]) -> set[str]:
 
 
 @lru_cache(10_000)
-def _blank(tag: str, length: int) -> Section:
-    return Section(tag=tag, text=" " * length)
-
-
-def _counts(usage: Usage) -> tuple[int, int]:
-    return usage.prompt_tokens, usage.completion_tokens
+def _later(step: int, speaker: str, model: str, outcome: Outcome, missing: tuple[str, ...], cut: bool) -> Turn:
+    return Turn(step=step, round=1, speaker=speaker, model=model, outcome=outcome, missing=missing, cut=cut)
 
 
 @lru_cache(10_000)
-def _usage(prompt: int, completion: int) -> Usage:
-    return Usage(prompt_tokens=prompt, completion_tokens=completion)
+def _opinion(judge: str, stage: int, order: Order, verdict: Verdict | None, status: OpinionStatus) -> Opinion:
+    return Opinion(judge=judge, stage=stage, order=order, verdict=verdict, status=status)
+
+
+@lru_cache(10_000)
+def _decision(
+    status: DecisionStatus, verdict: Verdict | None, votes: tuple[tuple[str, int], ...], forfeited: tuple[Side, ...]
+) -> Decision:
+    return Decision(status=status, verdict=verdict, votes=dict(votes), forfeited=forfeited)
 
 
 class Drawer:
@@ -137,10 +181,10 @@ class Drawer:
 
     @staticmethod
     async def _start() -> asyncio.subprocess.Process:
-        pipe = asyncio.subprocess.PIPE
+        pipe, one_core = asyncio.subprocess.PIPE, dict.fromkeys(THREADS, "1")
         # In a session of its own, Ctrl-C in a terminal ends the server only, and that ends it.
         return await asyncio.create_subprocess_exec(
-            sys.executable, "-m", __name__, stdin=pipe, stdout=pipe, start_new_session=True
+            sys.executable, "-m", __name__, stdin=pipe, stdout=pipe, start_new_session=True, env=os.environ | one_core
         )
 
     async def _ask(self, process: asyncio.subprocess.Process, order: bytes) -> Drawing | None:
@@ -168,6 +212,8 @@ def main() -> None:
     Each answer is a line of JSON, the sizes of its parts or the problem, and then the parts.
     """
     os.nice(NICENESS)
+    # Records refer to each other in no circles, and looking for some takes a fifth of the time.
+    gc.disable()
     while select.select([sys.stdin], [], [], IDLE_SECONDS)[0] and (order := sys.stdin.readline()):
         path, run = json.loads(order)
         try:
@@ -178,6 +224,7 @@ def main() -> None:
             head = json.dumps({"problem": str(error)})
         sys.stdout.buffer.write(b"".join((head.encode(), b"\n", whole, each)))
         sys.stdout.buffer.flush()
+        gc.collect()
         if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > 1024 * MOST_MEGABYTES:
             break
 

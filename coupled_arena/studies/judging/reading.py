@@ -15,9 +15,9 @@ from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.records import VERDICT_OF, OnFlip
 from coupled_arena.studies.battle_formats import Wrong, score_of
 from coupled_arena.studies.battle_rows import ENDINGS, read_rows
+from coupled_arena.studies.judging.gathering import Gathered
 from coupled_arena.studies.judging.traits import traits_of
 from coupled_arena.studies.problems import Problems
-from coupled_arena.tournaments.columns import FRAMES
 from coupled_arena.tournaments.result import Result, result_in
 
 STEM = "opinions"
@@ -93,11 +93,20 @@ def lacking(table: Opinions) -> tuple[str, ...]:
 
 
 def _of_result(result: Result) -> Read:
-    # Texts and counts of tokens, most of a run's opinions, are left in the store.
-    names = [column.name for column in FRAMES["opinions"] if column.name in (*NEEDED, *OPTIONAL)]
     with result.source() as run:
-        columns = run.columns("opinions", names)
-    return _told(f"run {result.run}", columns, result.tournament.committee.on_flip)
+        gathered = Gathered(run)
+        for battle in run.each_battle():
+            gathered.add(battle)
+    return read_gathered(gathered, result)
+
+
+def read_gathered(gathered: Gathered, result: Result) -> Read:
+    """Return the opinions of a result, all of whose battles have been gathered.
+
+    Raises:
+        ConfigurationError: there is none.
+    """
+    return _told(f"run {result.run}", gathered.columns, result.tournament.committee.on_flip)
 
 
 def _told(source: str, columns: Any, on_flip: OnFlip = "tie") -> Read:
