@@ -57,6 +57,11 @@ def test_length_cannot_be_hidden_from_the_count(grammar: Grammar, text: str, cou
     assert grammar.count(text) == count
 
 
+@given(st.text(st.characters(codec="ascii")) | st.text("ab \n\x1c\x0b", min_size=30))
+def test_a_text_of_plain_letters_is_counted_like_any_other(text: str) -> None:
+    assert WORDS.count(text) + 1 == WORDS.count(f"{text} é")
+
+
 @pytest.mark.parametrize(
     ("grammar", "text", "limit", "expected"),
     [

@@ -14,6 +14,7 @@ from coupled_arena.records import Outcome, Record, Sharing, Usage
 ANY_OBJECT: dict[str, Any] = {"type": "object"}
 """The JSON schema of a reply that is any object."""
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=True, separators=(",", ":"))
 
 Fault = Literal["key", "model", "money", "rate", "network", "provider", "request", "time"]
 """What lies at fault where a provider gave no answer: what was sent to it (the first three, and `request`), or it."""
@@ -102,7 +103,7 @@ class Call:
             parts.append({"alignment": self.alignment})
         if self.logprobs is not None:
             parts.append({"logprobs": self.logprobs})
-        canonical = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+        canonical = _CANONICAL.encode(parts)
         # Texts follow as they are, since they are long; their lengths stand before them.
         texts = [content for _, content, _ in self.messages]
         encoded = "".join([canonical, *texts]).encode("utf-8", "surrogatepass")

@@ -15,8 +15,9 @@ from coupled_arena.records import Verdict
 Unit = Literal["words", "characters"]
 
 _IDEOGRAPH = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_LONGEST_WORD = 40
 _UNITS = {
-    "words": re.compile(rf"[{_IDEOGRAPH}]|[^\s{_IDEOGRAPH}]{{1,40}}"),
+    "words": re.compile(rf"[{_IDEOGRAPH}]|[^\s{_IDEOGRAPH}]{{1,{_LONGEST_WORD}}}"),
     "characters": re.compile(r"\S"),
 }
 
@@ -108,6 +109,10 @@ class Grammar:
         >>> Grammar({}).count("two words"), Grammar({}, unit="characters").count("两个 字")
         (2, 3)
         """
+        if self.unit == "words" and text.isascii():
+            words = text.split()
+            if max(map(len, words), default=0) <= _LONGEST_WORD:
+                return len(words)
         return len(_UNITS[self.unit].findall(text))
 
     def cut(self, text: str, limit: int) -> str:
@@ -131,4 +136,4 @@ def _word_start(text: str, position: int, end: int) -> int:
     start = end
     while start and text[start - 1].isascii() and text[start - 1].isalnum():
         start -= 1
-    return start if start and end - start < 40 else end
+    return start if start and end - start < _LONGEST_WORD else end

@@ -80,7 +80,7 @@ class PromptSet:
         problems += [f"does not use the field {field}; {it_uses}" for field in fields if field not in used]
         if problems:
             raise ConfigurationError([Problem(self.where, template, message) for message in problems])
-        return fill(text, fields)
+        return fill(text, fields) if used else text
 
     def slots(self, actions: Iterable[str]) -> str:
         """Return the tags of several actions as a model must write them.

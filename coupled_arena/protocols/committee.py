@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from coupled_arena.agents.messages import OpinionAnswer, OpinionRequest
 from coupled_arena.coupling import Dice, permutation
-from coupled_arena.prompts import PromptSet, envelope
+from coupled_arena.prompts import PromptSet, Sealed, envelope
 from coupled_arena.protocols.battle import question_envelope, turn_envelope
 from coupled_arena.protocols.bus import TurnRequest, Utterance, said_as
 from coupled_arena.protocols.script import Script
 from coupled_arena.protocols.voting import exchanged
-from coupled_arena.records import Opinion, Order, Question, Section, Turn
+from coupled_arena.records import Opinion, Order, Question, Section, Turn, Verdict
 
 HIDDEN_FROM_JUDGES = ("think",)
 """Actions a judge never sees unless thoughts are shown."""
@@ -177,9 +177,11 @@ class CommitteeAgenda:
         self.stage += 1
         self.opinions.append({})
         contents: dict[str, str] = {}
+        # Every opinion is shown to all the others, and made harmless once.
+        reasons = {name: Sealed(self.prompts.grammar.defang(said.reasons)) for name, said in last.items()}
         for name, seat in self.seats.items():
             others = [
-                last[other]
+                (last[other].verdict, reasons[other])
                 for other, its in self.seats.items()
                 if other != name and its.order == seat.order and last[other].verdict
             ]
@@ -189,15 +191,15 @@ class CommitteeAgenda:
                 self.opinions[-1][name] = self._carry(last[name], stage=self.stage)
         return self._ask(contents)
 
-    def _anonymous(self, others: Sequence[Opinion], seat: JudgeSeat) -> str:
+    def _anonymous(self, others: Sequence[tuple[Verdict | None, Sealed]], seat: JudgeSeat) -> str:
         """Return the others' opinions in the judge's own frame, in an order drawn for this judge."""
         key = self.dice(seat.judge, self.stage, seat.order).key("order of opinions")
         grammar = self.prompts.grammar
         shown = []
         for number, index in enumerate(permutation(len(others), key), 1):
-            other = others[index]
-            verdict = other.verdict if seat.order == "AB" else exchanged(other.verdict)
-            shown.append(envelope("opinion", other.reasons, grammar=grammar, number=number, verdict=verdict))
+            verdict, reasons = others[index]
+            held = verdict if seat.order == "AB" else exchanged(verdict)
+            shown.append(envelope("opinion", reasons, grammar=grammar, number=number, verdict=held))
         return "\n".join(shown)
 
     def _opinion(self, utterance: Utterance) -> Opinion:

@@ -41,12 +41,15 @@ class Seating:
         # Questions and references are written once for all arms, with dice that no arm changes.
         self.table = self.tables[tournament.arms[0]]
         self.agents = with_agents(tournament, gateway)
-        self._called: dict[str, Model] = {}
+        self._called: dict[Model, Model] = {}
 
     def called(self, model: Model) -> Model:
         """Return a model as it is called, in this tournament's world."""
-        # One object per model string: the gateway looks its routes up by identity.
-        return self._called.setdefault(repr(model), self.tournament.model_of(model))
+        # One object for equal models: the gateway finds the route of one it has seen at once.
+        called = self._called.get(model)
+        if called is None:
+            called = self._called[model] = self.tournament.model_of(model)
+        return called
 
     def voice(self, model: Model, role: str, *, shares: bool = True) -> Voice:
         """Return a model in a role for one conversation; an agent of the user's may share no dice with its opponent."""
