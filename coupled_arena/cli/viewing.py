@@ -19,10 +19,11 @@ def view(
     import asyncio
 
     from coupled_arena.reports.viewer.server import Viewer
+    from coupled_arena.reports.viewer.shelf import default_folder
 
     token = token_in(token_env, "view")
     with in_flags(FLAGS):
-        viewer = Viewer(store, host=host, port=port, token=token)
+        viewer = Viewer(store, host=host, port=port, token=token, drawings=default_folder())
     if as_json:
         out_json({"url": viewer.url, "store": str(store)})
         sys.stdout.flush()

@@ -14,6 +14,7 @@ import sys
 import time
 from contextlib import suppress
 from functools import cache, lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -65,6 +66,25 @@ class Drawing(NamedTuple):
     """A line for every battle (`html.document.Lines`)."""
     seconds: float
     """How long going through the run took."""
+
+    def written(self) -> bytes:
+        """Return it as bytes: a line of JSON, the sizes of its parts, and then the parts."""
+        head = {"overview": len(self.overview), "lines": len(self.lines), "seconds": self.seconds}
+        return b"".join((json.dumps(head).encode(), b"\n", self.overview, self.lines))
+
+    @classmethod
+    def read(cls, content: bytes) -> "Drawing":
+        """Return what was written; anything else, or less of it, is a `ValueError`."""
+        head, _, parts = content.partition(b"\n")
+        try:
+            whole, each, seconds = itemgetter("overview", "lines", "seconds")(json.loads(head))
+            found = cls(parts[:whole], parts[whole:], float(seconds))
+            complete = len(found.overview) == whole and len(found.lines) == each
+        except (TypeError, KeyError) as error:
+            raise ValueError("no drawing") from error
+        if not complete:
+            raise ValueError("no whole drawing")
+        return found
 
 
 def draw(path: Path, run: str) -> Drawing:
@@ -209,7 +229,7 @@ class Drawer:
 def main() -> None:
     """Draw the runs that standard input names, a line each: `[store, run]`.
 
-    Each answer is a line of JSON, the sizes of its parts or the problem, and then the parts.
+    Each answer is a drawing as it is written, or a line of JSON that tells the problem.
     """
     os.nice(NICENESS)
     # Records refer to each other in no circles, and looking for some takes a fifth of the time.
@@ -217,12 +237,10 @@ def main() -> None:
     while select.select([sys.stdin], [], [], IDLE_SECONDS)[0] and (order := sys.stdin.readline()):
         path, run = json.loads(order)
         try:
-            whole, each, seconds = draw(Path(path), run)
-            head = json.dumps({"overview": len(whole), "lines": len(each), "seconds": seconds})
+            answer = draw(Path(path), run).written()
         except ArenaError as error:
-            whole = each = b""
-            head = json.dumps({"problem": str(error)})
-        sys.stdout.buffer.write(b"".join((head.encode(), b"\n", whole, each)))
+            answer = json.dumps({"problem": str(error)}).encode() + b"\n"
+        sys.stdout.buffer.write(answer)
         sys.stdout.buffer.flush()
         gc.collect()
         if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > 1024 * MOST_MEGABYTES:

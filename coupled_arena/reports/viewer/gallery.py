@@ -9,6 +9,7 @@ from pathlib import Path
 
 from coupled_arena.errors import RunNotFound, StoreError
 from coupled_arena.reports.viewer.drawing import Drawing
+from coupled_arena.reports.viewer.shelf import Shelf
 from coupled_arena.tournaments.store import Seen
 from coupled_arena.tournaments.watching import Watch
 
@@ -50,6 +51,7 @@ class Gallery:
     Args:
         path: the store.
         draw: draws a run.
+        shelf: keeps drawings of finished runs for the next time; None keeps none.
         clock: seconds, for how long drawing takes.
         look_seconds: how often the store is looked at.
     """
@@ -59,10 +61,12 @@ class Gallery:
         path: Path,
         draw: Draw,
         *,
+        shelf: Shelf | None = None,
         clock: Callable[[], float] = time.monotonic,
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
-        self._path, self._draw, self._clock, self._look_seconds = path, draw, clock, look_seconds
+        self._path, self._draw, self._shelf = path, draw, shelf
+        self._clock, self._look_seconds = clock, look_seconds
         self._watch = Watch(path)
         self._hung: dict[str, _Hung] = {}
         self._seen: dict[str, Seen] = {}
@@ -193,11 +197,25 @@ class Gallery:
             if seen is None or seen == hung.of:
                 return
             try:
-                hung.drawing, hung.of, hung.fault = await self._draw(self._path, run), seen, None
+                hung.drawing, hung.of, hung.fault = await self._drawn(seen), seen, None
             except StoreError as error:
                 hung.fault = error
+            except OSError as error:
+                hung.fault = StoreError(f"{self._path}: run {run} could not be drawn ({error}); load the page again")
             hung.ended = self._clock()
         await self._tell()
+
+    async def _drawn(self, seen: Seen) -> Drawing:
+        """Return the drawing of a run from the shelf, or a new one."""
+        if self._shelf is None:
+            return await self._draw(self._path, seen.id)
+        if (kept := await asyncio.to_thread(self._shelf.find, seen)) is not None:
+            return kept
+        drawing = await self._draw(self._path, seen.id)
+        await self._look()
+        if self._seen.get(seen.id) == seen:
+            await asyncio.to_thread(self._shelf.keep, seen, drawing)
+        return drawing
 
     def _keep(self, run: str) -> None:
         """Put a run last, and take down what was not looked at for longest."""

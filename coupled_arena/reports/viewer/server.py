@@ -17,6 +17,7 @@ from coupled_arena.reports.html.document import battle_document
 from coupled_arena.reports.html.page import page, policy_of
 from coupled_arena.reports.viewer.drawing import Drawer
 from coupled_arena.reports.viewer.gallery import Gallery
+from coupled_arena.reports.viewer.shelf import Shelf
 from coupled_arena.reports.web.answers import as_json, as_problem, compressed
 from coupled_arena.reports.web.server import PageServer
 from coupled_arena.tournaments.store import Store
@@ -41,6 +42,7 @@ class Viewer(PageServer):
         host: address to listen at; any but loopback needs a token.
         port: port to listen at; 0 takes a free one.
         token: what browsers must show; empty for none.
+        drawings: a folder in which the drawings of finished runs are kept for the next time; None keeps none.
 
     Raises:
         StoreError: there is no store.
@@ -56,11 +58,13 @@ class Viewer(PageServer):
         []
     """
 
-    def __init__(self, path: Path, *, host: str = HOST, port: int = PORT, token: str = "") -> None:
+    def __init__(
+        self, path: Path, *, host: str = HOST, port: int = PORT, token: str = "", drawings: Path | None = None
+    ) -> None:
         Store(path, reading=True).close()
         self._path = path
         self._drawer = Drawer()
-        self._gallery = Gallery(path, self._drawer)
+        self._gallery = Gallery(path, self._drawer, shelf=None if drawings is None else Shelf(drawings, path))
         self._reading = Watch(path)
         self._turn = asyncio.Lock()
         routes = [
