@@ -4,7 +4,7 @@ Writes a store with one run whose battles are copies of a few simulated ones, th
 20 models and judged by three. Then `coupled-arena view` shows it from a process of its own: every kind of request is
 made again and again, while another connection of the store stays open as a tournament's would. The first page waits
 until the run has been drawn by a process that goes through all of it; how long that took and how much memory it held is
-told apart.
+told apart. So is how long it takes from the start of another viewer to the same page, which is kept by then.
 
     python benchmarks/viewer.py [--battles N] [--requests N] [--characters N] [--store FILE] [--json]
 """
@@ -12,6 +12,7 @@ told apart.
 import argparse
 import http.client
 import json
+import os
 import re
 import subprocess
 import sys
@@ -36,6 +37,9 @@ MODELS, QUESTIONS, SEED = 20, 100, 7
 BAR_MS, BAR_MB = 200, 500
 """What 95 % of pages must be answered in, and the memory the server may take."""
 
+TOLD_APART = ("drawn first", "search", "started again")
+"""Kinds of requests that are no pages."""
+
 Timings = dict[str, list[float]]
 """Milliseconds by kind of request."""
 
@@ -48,6 +52,8 @@ class Watched:
     """Its id."""
     port: int
     """Where it listens."""
+    began: float
+    """When it was started, by the clock."""
     server: float = 0.0
     """The server itself."""
     drawer: float = 0.0
@@ -143,14 +149,15 @@ def write(path: Path, battles: int, characters: int) -> tuple[str, list[str]]:
 
 
 @contextmanager
-def viewing(path: Path) -> Iterator[Watched]:
-    """Show a store while the block runs."""
+def viewing(path: Path, cache: Path) -> Iterator[Watched]:
+    """Show a store while the block runs, drawings kept in a cache folder."""
     command = [sys.executable, "-m", "coupled_arena", "view", "--store", str(path), "--port", "0", "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    environment, began = {**os.environ, "XDG_CACHE_HOME": str(cache)}, time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     if process.stdout is None:
         raise RuntimeError("the viewer says nothing")
     told = "".join(iter(process.stdout.readline, "}\n")) + "}"
-    watched = Watched(process.pid, int(json.loads(told)["url"].rpartition(":")[2]))
+    watched = Watched(process.pid, int(json.loads(told)["url"].rpartition(":")[2]), began)
     thread = threading.Thread(target=watched.watch)
     thread.start()
     try:
@@ -179,7 +186,7 @@ def measure(watched: Watched, run: str, ids: list[str], requests: int) -> Timing
 
 def report(timings: Timings, watched: Watched) -> dict[str, Any]:
     """Return the percentiles, the share of pages within the bar, and the memory."""
-    pages = [taken for kind, own in timings.items() if kind not in ("drawn first", "search") for taken in own]
+    pages = [taken for kind, own in timings.items() if kind not in TOLD_APART for taken in own]
     kinds = {
         kind: {f"p{share}": round(float(np.percentile(own, share)), 1) for share in (50, 95, 99)}
         for kind, own in timings.items()
@@ -211,8 +218,12 @@ def main() -> None:
         else:
             run, ids = write(path, given.battles, given.characters)
         written, size = time.perf_counter() - began, path.stat().st_size / 2**20
-        with ca.Store(path) as beside, viewing(path) as watched:
+        cache = Path(folder) / "cache"
+        with ca.Store(path) as beside, viewing(path, cache) as watched:
             timings = measure(watched, run, ids, given.requests)
+            with viewing(path, cache) as again:
+                again.get(f"/run/{quote(run)}/overview")
+                timings["started again"] = [1000 * (time.perf_counter() - again.began)]
             found = {"battles": len(beside.run(run).battle_ids()), "store_mb": round(size), **report(timings, watched)}
     if given.json:
         print(json.dumps(found))
