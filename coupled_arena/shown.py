@@ -37,6 +37,17 @@ class Shown:
         return "\n".join(_table(part) if isinstance(part, Rows) else _block(part) for part in self.shown())
 
 
+def plural(number: int, what: str) -> str:
+    """Return a number of things in words.
+
+    >>> plural(1, "judge"), plural(0, "battle"), plural(1200, "more question"), plural(2, "retry")
+    ('1 judge', '0 battles', '1,200 more questions', '2 retries')
+    """
+    if number == 1:
+        return f"1 {what}"
+    return f"{number:,} {what.removesuffix('y')}ies" if what.endswith("ry") else f"{number:,} {what}s"
+
+
 def printable(text: str) -> str:
     r"""Return text whose control characters are shown, not obeyed; line breaks and tabs stay.
 

@@ -198,7 +198,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(measure: Callable[.
         (lambda: krippendorff_alpha([["A"], ["B"]], level=0), "krippendorff_alpha: level"),
         (lambda: fleiss_kappa([["A"], ["B"]], level=math.nan), "fleiss_kappa: level"),
         (lambda: fleiss_kappa([["A"]]), "needs two raters or more, not 1"),
-        (lambda: fleiss_kappa([["A", "B"], ["A", None]]), "item 1: has 1 labels of 2; use krippendorff_alpha"),
+        (lambda: fleiss_kappa([["A", "B"], ["A", None]]), "item 1: has 1 label of 2; use krippendorff_alpha"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_by_name(call: Callable[[], Agreement], message: str) -> None:

@@ -134,7 +134,7 @@ def test_every_mistake_of_mmlu_and_gsm8k_is_listed_by_line(tmp_path: Path) -> No
 def test_of_many_mistakes_the_first_are_listed(tmp_path: Path) -> None:
     rows = [{"id": f"q{number}", "text": f"No gold {number}?"} for number in range(30)]
     found = problems(jsonl(tmp_path / "mine.jsonl", *rows))
-    assert (len(found), found[-1]) == (21, "mine.jsonl: rows: 10 more problems like these were found")
+    assert (len(found), found[-1]) == (21, "mine.jsonl: rows: 10 more problems like these")
 
 
 def test_files_that_hold_nothing_or_are_none_are_refused(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_the_last_verdict_counts_and_battles_without_one_do_not() -> None:
     assert calibrate(both, label).document() == calibrate(heard, label).document()
     silent = int(np.flatnonzero(~np.isnan(label))[0])
     found = calibrate(rows_of(opinions, opinions.battle != silent), label)
-    assert found.notes == ("1 labels are of battles without a judge's verdict and do not count",)
+    assert found.notes == ("left out: 1 label of battles without a judge's verdict",)
 
 
 def test_too_few_labelled_questions_are_refused() -> None:

@@ -73,7 +73,7 @@ def test_a_terminal_is_asked_after_the_probes_and_the_table(tmp_path: Path, prov
     write(tmp_path, provider, "ada", "bob")
     code, out, err = ran("n", as_json=True)
     assert (code, out) == (1, "")
-    assert "1 battles at most; worst case: $0." in err
+    assert "1 battle at most; worst case: $0." in err
     assert "Go on?" in err
     assert provider.received == 5
     assert not (tmp_path / "runs.db").exists()

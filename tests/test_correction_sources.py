@@ -57,7 +57,7 @@ def test_a_frame_is_corrected_and_calibrated(frame: pd.DataFrame) -> None:
 def test_labels_of_other_battles_are_left_out_or_refused(frame: pd.DataFrame) -> None:
     labels = dict(truths(frame).to_numpy().tolist())
     found = ca.calibrated(frame, {**labels, "elsewhere": "A"})
-    assert found.notes == ("1 labels are of battles that are not among these, and left out",)
+    assert found.notes == ("left out: 1 label of battles that are not among these",)
     with pytest.raises(RatingError, match="none of its battles is among these"):
         ca.calibrated(frame, {"elsewhere": "A"})
     with pytest.raises(ConfigurationError, match="'maybe' is no outcome"):

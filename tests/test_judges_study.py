@@ -173,7 +173,7 @@ def test_labels_of_people_are_compared_with_judges_and_committee(tmp_path: Path)
     assert people["committee"].agreement.value == pytest.approx(right.value)
     assert report.among_people is not None
     assert report.among_people.value == 1.0
-    assert "1 labels are of battles that are not among these, and left out" in report.notes
+    assert "left out: 1 label of battles that are not among these" in report.notes
     with pytest.raises(ConfigurationError, match=r"labels\.csv:2: verdict: .*is no outcome"):
         judges(rows, labels=written(path, {"battle": ["0-01"], "verdict": ["maybe"]}))
 

@@ -227,7 +227,7 @@ def test_many_short_committees_are_counted() -> None:
     models = [{"model": f"openai/m{n}", "price": PRICE} for n in range(5)]
     notes = seen(models=models, judges=HOSTED["judges"][:1]).notes
     assert sum("only; 3 judges or more are advisable" in note for note in notes) == 3
-    assert "7 more pairs have fewer than 3 judges" in notes
+    assert "fewer than 3 judges for 7 more pairs" in notes
 
 
 def test_a_missing_key_is_a_note_where_nobody_is_asked_and_a_problem_elsewhere() -> None:
@@ -315,7 +315,7 @@ def test_the_table_names_everybody_and_the_sum() -> None:
     assert "models, examiner" in text
     assert "own is openai/j9" in text
     assert "unpriced" in text
-    assert text.rstrip().splitlines()[-1] == f"1 battles at most; worst case: {preflight.cost}"
+    assert text.rstrip().splitlines()[-1] == f"1 battle at most; worst case: {preflight.cost}"
     assert "thinks" not in text
 
 

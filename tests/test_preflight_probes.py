@@ -311,7 +311,7 @@ def test_a_run_that_is_not_finished_is_probed_again_and_says_what_is_paid(
     seen = definition.preflight(tmp_path / "runs.db")
     assert seen.probed
     assert " goes on: $0.0" in seen.notes[0]
-    assert seen.notes[0].endswith(" for 1 calls are paid and not paid again")
+    assert seen.notes[0].endswith(" for 1 call: paid, and not paid again")
 
 
 def test_a_run_without_preflight_asks_nothing_before_its_first_call(provider: FakeProvider) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from coupled_arena.analysis.agreement import Agreement, beyond_chance
 from coupled_arena.analysis.labels import Codes, coded, grouped, wrong
 from coupled_arena.analysis.levels import require_level
+from coupled_arena.shown import plural
 
 Counts = NDArray[np.float64]
 
@@ -95,7 +96,8 @@ def _counted(
     counts = (codes[:, :, np.newaxis] == np.arange(len(known))).sum(axis=0).astype(np.float64)
     labels = counts.sum(axis=1)
     for item in np.flatnonzero(labels < fewest):
-        raise wrong(where, f"item {item}", f"has {labels[item]:.0f} labels of {fewest}; use krippendorff_alpha")
+        held = plural(int(labels[item]), "label")
+        raise wrong(where, f"item {item}", f"has {held} of {fewest}; use krippendorff_alpha")
     paired = labels >= 2
     return known, counts[paired], grouped(where, cluster, paired)
 

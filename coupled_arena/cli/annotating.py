@@ -9,6 +9,7 @@ from coupled_arena.cli.flags import in_flags
 from coupled_arena.cli.listening import FLAGS, LOOPBACK, HostOption, PortOption, TokenOption, token_in
 from coupled_arena.cli.options import DEFAULT_STORE, JsonOption, RunOption, StoreOption
 from coupled_arena.cli.terminal import complain, out_json, show
+from coupled_arena.shown import plural
 
 if TYPE_CHECKING:
     from coupled_arena.studies.annotation.agreement import HumanAgreement
@@ -46,7 +47,7 @@ def annotate(
         if as_json:
             out_json({"url": server.url, "run": desk.run, "annotator": annotator, **desk.progress._asdict()})
             sys.stdout.flush()
-        complain(f"run {desk.run}: {desk.progress.texts} battles to vote on at {server.url}; Ctrl-C stops")
+        complain(f"run {desk.run}: {plural(desk.progress.texts, 'battle')} to vote on at {server.url}; Ctrl-C stops")
         sys.stderr.flush()
         asyncio.run(server.run_until_signal())
         if not as_json:
@@ -60,7 +61,7 @@ def _show(found: "HumanAgreement", *, as_json: bool) -> None:
     if as_json:
         out_json(found.document())
         return
-    complain(f"run {found.run}: people voted on {found.voted} of {found.battles} battles")
+    complain(f"run {found.run}: people voted on {found.voted} of {plural(found.battles, 'battle')}")
     for name, voted in found.annotators.items():
         complain(f"{name}: {voted} voted on")
     if found.voted:

@@ -165,16 +165,12 @@ def _play(plan: "Plan", store: Path, *, retry_failed: bool) -> "Bench":
 
 
 def _show(found: "Bench", *, as_json: bool) -> None:
+    from coupled_arena.reports.console import calls
     from coupled_arena.shown import printable
-    from coupled_arena.tournaments.preflight.estimate import price_words
 
     if as_json:
         out_json(found.document())
         return
     for line in found.lines:
         out(printable(line))
-    counts = found.counts
-    complain(
-        f"{counts.made} calls made, {counts.memoised} answered from the memo, {counts.failed} failed, "
-        f"{counts.retries} retries; {price_words(counts.usd, sorted(counts.unpriced), digits=4)}"
-    )
+    complain(calls(found.counts))

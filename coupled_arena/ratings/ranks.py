@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from coupled_arena.errors import RatingError
 from coupled_arena.ratings.result import Ratings, spread
 from coupled_arena.ratings.student import t_quantile
+from coupled_arena.shown import plural
 
 DRAWS = 5_000
 """Draws of the errors of all ratings of a group; always the same ones."""
@@ -284,7 +285,7 @@ def _better(errors: _Errors, level: float) -> tuple[NDArray[np.bool_], str]:
         first, second = first[~beyond], second[~beyond]
     tests = size * (size - 1)
     rule = "Holm" if size > MOST_DRAWN else f"largest of all t, step by step, {DRAWS:,} draws"
-    return better, f"{rule}, over {tests} ordered pairs"
+    return better, f"{rule}, over {plural(tests, 'ordered pair')}"
 
 
 def _by_score(ratings: Ratings, group: tuple[str, ...]) -> NDArray[np.bool_]:

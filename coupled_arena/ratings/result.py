@@ -13,7 +13,7 @@ from coupled_arena.errors import RatingError
 from coupled_arena.ratings.scale import MEAN, POINTS, ends_of, spread
 from coupled_arena.ratings.score import Score
 from coupled_arena.ratings.settled import Difference, Settled, more_clusters
-from coupled_arena.shown import Rows, Shown
+from coupled_arena.shown import Rows, Shown, plural
 
 if TYPE_CHECKING:
     from coupled_arena.ratings.ranks import Ranks
@@ -181,7 +181,7 @@ class Ratings(Shown):
         """
         ranking = self.ranking
         level, pairs = joint_level(self.level, len(ranking)), max(1, len(ranking) - 1)
-        multiplicity = f"Bonferroni over {pairs} neighbouring pair{'s' * (pairs != 1)}"
+        multiplicity = f"Bonferroni over {plural(pairs, 'neighbouring pair')}"
         return tuple(self._settled(self._difference(a, b, level), level, multiplicity) for a, b in pairwise(ranking))
 
     def _settled(self, found: Difference, level: float, multiplicity: str) -> Settled:
@@ -193,7 +193,7 @@ class Ratings(Shown):
             resolved, more = score.settled, score.more_questions
             if self.score is None and score.low is not None:
                 low, high = ends_of(score, self.tie_parameter)
-                own = f"by their own {score.battles} battle{'s' * (score.battles != 1)}"
+                own = f"by their own {plural(score.battles, 'battle')}"
         elif found.difference is not None and low is not None and high is not None and degrees:
             resolved = not low <= 0 <= high
             more = 0 if resolved else more_clusters(found, degrees + 1, level)
@@ -259,7 +259,8 @@ class Ratings(Shown):
     @property
     def _head(self) -> str:
         prior = "no prior" if not self.prior else f"prior {self.prior}"
-        return f"{len(self.names)} models, {self.clusters} clusters, ties {self.ties}, {prior}, level {self.level:g}"
+        size = f"{plural(len(self.names), 'model')}, {plural(self.clusters, 'cluster')}"
+        return f"{size}, ties {self.ties}, {prior}, level {self.level:g}"
 
     def __repr__(self) -> str:
         rows: list[tuple[str, ...]] = [("rank", "model", "rating", "low", "high", "battles")]

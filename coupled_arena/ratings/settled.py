@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from coupled_arena.ratings.counting import more_questions
+from coupled_arena.shown import plural
 
 _FINEST = 0.5
 """Two models fewer points than this apart, which would be shown as 0, are level."""
@@ -79,7 +80,7 @@ class Settled:
             return f"{line}: resolved"
         if self.more_questions is None:
             return f"{line}: not resolved{'' if known else f': {self.missing}'}"
-        return f"{line}: not resolved: about {self.more_questions:,} more question{'s' * (self.more_questions != 1)}"
+        return f"{line}: not resolved: about {plural(self.more_questions, 'more question')}"
 
 
 def is_level(difference: float | None) -> bool:

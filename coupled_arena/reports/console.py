@@ -7,9 +7,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from coupled_arena.models.calls import Counts
 from coupled_arena.records import Battle, Question
 from coupled_arena.reports.summary import dice, judge_counts, turn_counts
-from coupled_arena.shown import cell, printable
+from coupled_arena.shown import cell, plural, printable
 from coupled_arena.tournaments.asked import extreme_lines
 from coupled_arena.tournaments.leaderboard import LEADERBOARD_COLUMNS, Row
 from coupled_arena.tournaments.preflight.estimate import price_words
@@ -56,7 +57,7 @@ def leaderboard(result: Result) -> RenderableType:
         for row in rows
     ]
     lines = [
-        f"{len(result.battles)} battles: {counted['decided']} decided, {counted['void']} void, "
+        f"{plural(len(result.battles), 'battle')}: {counted['decided']} decided, {counted['void']} void, "
         f"{counted['forfeited']} forfeited. Ratings: half-win Bradley-Terry, prior {result.ratings.prior}, "
         "mean 1000, 95 % intervals by question.",
         *(f"note: {note}" for note in (*result.caveats, *result.ratings.notes)),
@@ -92,12 +93,15 @@ def _trivial(rows: Sequence[Row], column: str) -> bool:
 
 def spending(result: Result) -> str:
     """Return what this invocation asked and paid, in a sentence."""
-    counts = result.counts
-    before = result.spent.usd - counts.usd
-    total = f", ${result.spent.usd:.4f} in all executions" if before > 0 else ""
+    before = result.spent.usd - result.counts.usd
+    return calls(result.counts) + (f", ${result.spent.usd:.4f} in all executions" if before > 0 else "")
+
+
+def calls(counts: Counts) -> str:
+    """Return what was asked and paid."""
     return (
-        f"{counts.made} calls made, {counts.memoised} answered from the memo, {counts.failed} failed, "
-        f"{counts.retries} retries; {price_words(counts.usd, sorted(counts.unpriced), digits=4)}{total}"
+        f"{plural(counts.made, 'call')} made, {counts.memoised} answered from the memo, {counts.failed} failed, "
+        f"{plural(counts.retries, 'retry')}; {price_words(counts.usd, sorted(counts.unpriced), digits=4)}"
     )
 
 
@@ -112,8 +116,8 @@ def conduct(result: Result) -> RenderableType:
         ],
     )
     spoken = (
-        f"{turns.turns} turns with {turns.sections} sections, {turns.missing} missing, {turns.cut} turns cut, "
-        f"{turns.by_section} asked section by section"
+        f"{plural(turns.turns, 'turn')} with {plural(turns.sections, 'section')}, {turns.missing} missing, "
+        f"{plural(turns.cut, 'turn')} cut, {turns.by_section} asked section by section"
     )
     return Group(judges, Text(), Text(spoken))
 

@@ -6,7 +6,7 @@ from rich.text import Text
 from coupled_arena.analysis.calibration import Calibrated
 from coupled_arena.analysis.correction import Corrected
 from coupled_arena.reports.console import table
-from coupled_arena.shown import printable
+from coupled_arena.shown import plural, printable
 
 
 def corrected(found: Corrected) -> RenderableType:
@@ -23,8 +23,8 @@ def corrected(found: Corrected) -> RenderableType:
         for bias in found.biases
     ]
     lines = [
-        f"corrected: {found.opinions} opinions on {found.ratings.clusters} questions, prior {found.ratings.prior}, "
-        f"{found.ratings.level * 100:g} % intervals, clustered by question.",
+        f"corrected: {plural(found.opinions, 'opinion')} on {plural(found.ratings.clusters, 'question')}, "
+        f"prior {found.ratings.prior}, {found.ratings.level * 100:g} % intervals, clustered by question.",
         *(f"{left.term} of {left.judge} is taken to be none: {left.reason}" for left in found.left_out),
         *(f"note: {note}" for note in (*found.ratings.notes, *found.notes)),
         *(pair.line for pair in found.ratings.settled()),
@@ -43,7 +43,8 @@ def calibrated(found: Calibrated) -> RenderableType:
     rows = [(rank, name, *(_cell(*numbers[at : at + 3]) for at in (0, 3, 6))) for name, rank, *numbers in found.rows]
     worth = "" if found.worth is None else f", as good as {found.worth:.1f} times as many labels without the judges"
     lines = [
-        f"calibrated: {found.labels} labels on {found.ratings.clusters} questions, {found.battles} battles on "
+        f"calibrated: {plural(found.labels, 'label')} on {plural(found.ratings.clusters, 'question')}, "
+        f"{plural(found.battles, 'battle')} on "
         f"{found.questions}; weight of the judges {found.weight:.2f}{worth}.",
         *(f"note: {note}" for note in found.notes),
         *(pair.line for pair in found.ratings.settled()),

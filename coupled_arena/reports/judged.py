@@ -7,7 +7,7 @@ from rich.text import Text
 
 from coupled_arena.analysis.judges import Estimate
 from coupled_arena.reports.console import table
-from coupled_arena.shown import printable
+from coupled_arena.shown import plural, printable
 from coupled_arena.studies.judging.measures import JUDGES, PANEL
 from coupled_arena.studies.judging.report import JudgeReport
 
@@ -39,7 +39,8 @@ def judged(found: JudgeReport) -> RenderableType:
 def _lines(found: JudgeReport) -> Iterator[str]:
     size = found.table
     yield (
-        f"{found.source}: {len(size.judges)} judges, {size.battles} battles, {size.questions} questions; "
+        f"{found.source}: {plural(len(size.judges), 'judge')}, {plural(size.battles, 'battle')}, "
+        f"{plural(size.questions, 'question')}; "
         f"{found.level * 100:g} % intervals, clustered by question, each by itself."
     )
     effective = found.committee["effective_judges"]

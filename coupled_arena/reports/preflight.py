@@ -7,7 +7,7 @@ from rich.text import Text
 
 from coupled_arena.models.model import Price
 from coupled_arena.reports.console import table
-from coupled_arena.shown import printable
+from coupled_arena.shown import plural, printable
 from coupled_arena.tournaments.preflight.outlook import CastModel, Preflight
 
 CAST_COLUMNS = ("model", "as", "family", "context", "longest", "thinks", "answer")
@@ -53,7 +53,7 @@ def _cost(line: CastModel) -> list[object]:
 def _words(seen: Preflight) -> Iterator[str]:
     yield from (f"{line.model} is {line.string}" for line in seen.models if line.model != line.string)
     yield from (f"note: {note}" for note in seen.notes)
-    yield f"{seen.battles} battles at most; worst case: {seen.cost}"
+    yield f"{plural(seen.battles, 'battle')} at most; worst case: {seen.cost}"
 
 
 def _short(tokens: int) -> str:

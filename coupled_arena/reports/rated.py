@@ -4,7 +4,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from coupled_arena.reports.console import rank_range, table
-from coupled_arena.shown import printable
+from coupled_arena.shown import plural, printable
 from coupled_arena.studies.rated_file import RatedFile
 
 _TIES = {"half": "half-win Bradley-Terry", "davidson": "Davidson"}
@@ -20,7 +20,8 @@ def rated(found: RatedFile) -> RenderableType:
     columns = ("rank", "model", "rating", "low", "high", "se", "ranks", "battles")
     by = "by row" if file.cluster is None else f"by {file.cluster}"
     lines = [
-        f"{file.decided + file.void} battles ({file.format}): {file.decided} decided, {file.void} void. Ratings: "
+        f"{plural(file.decided + file.void, 'battle')} ({file.format}): {file.decided} decided, "
+        f"{file.void} void. Ratings: "
         f"{_TIES[ratings.ties]}, prior {ratings.prior or 'none'}, mean 1000, {ratings.level * 100:g} % intervals {by}.",
         *(f"note: {note}" for note in ratings.notes),
         *(pair.line for pair in settled),

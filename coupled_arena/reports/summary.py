@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from coupled_arena.records import Battle
+from coupled_arena.shown import plural
 
 
 class JudgeCounts(NamedTuple):
@@ -56,7 +57,8 @@ def dice(shared: Mapping[str, int]) -> str:
     >>> dice({"none": 2, "shared": 4}), dice({"none": 6})
     ('dice of the openings: shared in 4 battles', 'no shared dice')
     """
-    found = ", ".join(f"{sharing} in {battles} battles" for sharing, battles in shared.items() if sharing != "none")
+    counted = ((sharing, plural(battles, "battle")) for sharing, battles in shared.items() if sharing != "none")
+    found = ", ".join(f"{sharing} in {battles}" for sharing, battles in counted)
     return f"dice of the openings: {found}" if found else "no shared dice"
 
 

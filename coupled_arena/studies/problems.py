@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from coupled_arena.errors import ConfigurationError, Problem
+from coupled_arena.shown import plural
 
 MOST_PROBLEMS = 20
 """More problems of one file than this are counted, not listed."""
@@ -19,7 +20,7 @@ class Problems:
         >>> for line in range(1, 31):
         ...     problems.add(f"votes.csv:{line}", "winner", "is missing")
         >>> print(problems.error(Path("votes.csv")).problems[-1])
-        votes.csv: rows: 10 more problems like these were found
+        votes.csv: rows: 10 more problems like these
     """
 
     def __init__(self) -> None:
@@ -41,5 +42,5 @@ class Problems:
 
     def error(self, path: Path) -> ConfigurationError:
         """Return the error that names them."""
-        rest = [Problem(str(path), KEY, f"{self.more} more problems like these were found")] if self.more else []
+        rest = [Problem(str(path), KEY, f"{plural(self.more, 'more problem')} like these")] if self.more else []
         return ConfigurationError([*self.found, *rest])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from coupled_arena.analysis import Agreement
 from coupled_arena.ratings.shifts import Shift
 from coupled_arena.reports.summary import dice
+from coupled_arena.shown import plural
 from coupled_arena.studies.wording import percent
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def lines(found: "Rejudged") -> Iterator[str]:
         yield f"decisions that change: {', '.join(f'{n} from {x} to {y}' for x, y, n in found.turned)}"
     stood = len(found.result.leading) - found.judged
     if stood:
-        yield f"{stood} battles stay as they were: given away, or broken off before a judge was asked"
+        yield f"{plural(stood, 'battle')} left as played: given away, or broken off before a judge was asked"
     yield dice(found.result.shared())
     yield from (f"note: {caveat}" for caveat in found.result.caveats)
 

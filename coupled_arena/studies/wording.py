@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from coupled_arena.ratings.score import Score
+from coupled_arena.shown import plural
 
 if TYPE_CHECKING:
     from coupled_arena.studies.comparison import Asked, Domain
@@ -37,7 +38,7 @@ def answer(score: Score, played: int, questions: int | None = None) -> str:
         questions: how many there are, where battles stop once it is settled; None where all are asked in any case.
     """
     if score.share is None:
-        none = f"none of their {_count(played, 'battle')} could be rated" if played else "no battle was played"
+        none = f"none of their {plural(played, 'battle')} could be rated" if played else "no battle was played"
         return f"nothing can be said of {score.a} and {score.b}: {none}."
     if math.isclose(score.share, 0.5, abs_tol=1e-9):
         all_tied = score.ties == score.battles
@@ -50,7 +51,7 @@ def answer(score: Score, played: int, questions: int | None = None) -> str:
 
 
 def _rated(score: Score) -> str:
-    return _count(score.battles, "battle") + (", ties counted half" if score.ties else "")
+    return plural(score.battles, "battle") + (", ties counted half" if score.ties else "")
 
 
 def _interval(score: Score) -> str:
@@ -63,13 +64,13 @@ def _range(score: Score) -> str:
 
 def _state(score: Score, questions: int | None) -> str:
     if score.settled:
-        return "settled" if questions is None else f"settled after {score.questions} of {_count(questions, 'question')}"
+        return "settled" if questions is None else f"settled after {score.questions} of {plural(questions, 'question')}"
     if score.low is None:
         few = "is" if score.questions == 1 else "are"
-        return f"not settled: {_count(score.questions, 'question')} {few} too few for an interval"
+        return f"not settled: {plural(score.questions, 'question')} {few} too few for an interval"
     if score.more_questions is None:
         return "not settled"
-    return f"not settled: about {_count(score.more_questions, 'more question')} would settle it if this stays so"
+    return f"not settled: about {plural(score.more_questions, 'more question')} would settle it if this stays so"
 
 
 def by_domain(domains: Sequence["Domain"]) -> Iterator[str]:
@@ -114,7 +115,7 @@ def outcomes(counted: Mapping[str, int], score: Score) -> str:
     """Return what became of all battles."""
     parts = ", ".join(f"{number} {status}" for status, number in counted.items())
     return (
-        f"{_count(sum(counted.values()), 'battle')}: {parts}; "
+        f"{plural(sum(counted.values()), 'battle')}: {parts}; "
         f"{score.a} won {score.wins}, lost {score.losses}, tied {score.ties}"
     )
 
@@ -142,10 +143,6 @@ def scope(judges: Sequence[str]) -> str:
     """Return whom and what the answer is about."""
     same = "judge" if len(judges) == 1 else "judges"
     return f"judged by {', '.join(judges)}; intervals are for more questions like these before the same {same}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _known(share: float | None) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Battle
+from coupled_arena.shown import plural
 from coupled_arena.tournaments.asked import turn_leak
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.panels import ADVISABLE_JUDGES, AuthorOf, panel, panels_in
@@ -50,9 +51,8 @@ def _committees(tournament: Tournament, author_of: AuthorOf, domains: Iterable[s
     for key, (domain, *_) in panels_in(tournament, domains).items():
         fewest = min(len(panel(tournament, domain, pair, author_of, None)) for pair in tournament.possible_pairs)
         if fewest < ADVISABLE_JUDGES:
-            few = f"{fewest} judge{'s' * (fewest != 1)}"
             battles = "battles" if key == "judges" else f"battles of {domain}"
-            yield f"some {battles} have only {few}; {ADVISABLE_JUDGES} or more are advisable"
+            yield f"some {battles} have only {plural(fewest, 'judge')}; {ADVISABLE_JUDGES} or more are advisable"
 
 
 def one_baseline(tournament: Tournament) -> Iterator[str]:
@@ -109,9 +109,8 @@ def _broken_off(battles: Sequence[Battle]) -> Iterator[str]:
         return
     words = Counter(battle.decision.reason.removeprefix(battle.id).partition(": ")[2] for battle in broken)
     common = set.intersection(*({battle.a, battle.b} for battle in broken))
-    whose = f"all of them {' and '.join(sorted(common))}'s" if common else "of several models"
-    void = f"{len(broken)} battle{'s' * (len(broken) != 1)}"
-    yield f"{void}, {whose}, broke off and are void ({_most(words)})"
+    whose = f"of {' and '.join(sorted(common))}" if common else "of several models"
+    yield f"void because they broke off: {plural(len(broken), 'battle')} {whose} ({_most(words)})"
 
 
 def _judges(battles: Sequence[Battle]) -> Iterator[str]:
@@ -133,4 +132,4 @@ def _most(words: Counter[str]) -> str:
     """Return the most frequent words, of equally frequent ones the first by alphabet, and how many others there are."""
     said = min(words, key=lambda text: (-words[text], text))
     shown = quoted(said)
-    return shown if len(words) == 1 else f"{shown}; and {len(words) - 1} other reasons"
+    return shown if len(words) == 1 else f"{shown}; and {plural(len(words) - 1, 'other reason')}"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from coupled_arena.analysis.two_runs import TwoRuns, two_runs
 from coupled_arena.ratings.settled import Settled
 from coupled_arena.records import SHARING_ORDER, Battle, Sharing
+from coupled_arena.shown import plural
 from coupled_arena.tournaments.points import scores_in, whole
 
 NO_BATTLE = "no battle of their own"
@@ -46,7 +47,7 @@ class Neighbours:
         shared = ", ".join(f"{sharing} in {count}" for sharing, count in self.sharing.items() if sharing != "none")
         if not shared:
             return "no shared dice"
-        words = f"dice {shared} of {self.battles} battle{'s' * (self.battles != 1)}"
+        words = f"dice {shared} of {plural(self.battles, 'battle')}"
         if self.saved is None:
             return words
         if self.saved.saved is None:

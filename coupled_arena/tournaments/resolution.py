@@ -12,6 +12,7 @@ from coupled_arena.ratings.scale import ends_of, points_of
 from coupled_arena.ratings.score import Score, scores_of
 from coupled_arena.ratings.settled import Settled
 from coupled_arena.records import Battle
+from coupled_arena.shown import plural
 from coupled_arena.tournaments.documents import rounded
 from coupled_arena.tournaments.neighbours import NO_BATTLE
 from coupled_arena.tournaments.points import question_scores, replicates_of
@@ -65,7 +66,7 @@ class Resolution:
     @property
     def multiplicity(self) -> str:
         """How intervals were corrected for looks and pairs."""
-        pairs = f"{self.comparisons} pair{'s' * (self.comparisons != 1)}"
+        pairs = plural(self.comparisons, "pair")
         return f"confidence sequences that hold at every look, Bonferroni over {pairs}"
 
     @property
@@ -116,7 +117,7 @@ class Resolution:
     def _more(self) -> Iterator[str]:
         more = len(self.missing) - MOST_NAMED
         if more > 0:
-            yield f"not resolved: {more} more pair{'s' * (more != 1)}"
+            yield f"not resolved: {plural(more, 'more pair')}"
 
     def _circle(self) -> Iterator[str]:
         if self.circle:
@@ -130,7 +131,7 @@ class Resolution:
             difference = ratings[a] - ratings[b] if a in ratings and b in ratings else None
             through = "through others" if known else ""
             return Settled(a, b, difference, None, None, known, None, self.multiplicity, own=through, missing=NO_BATTLE)
-        own = f"by their own {score.battles} battle{'s' * (score.battles != 1)}"
+        own = f"by their own {plural(score.battles, 'battle')}"
         low, high = ends_of(score)
         return Settled(
             a=a,
@@ -195,8 +196,9 @@ def _shown(score: Score) -> str:
     if score.share is None or score.low is None or score.high is None:
         return f"{score.a} and {score.b}: no rated battle of theirs"
     ends = f"[{100 * score.low:.0f}, {100 * score.high:.0f}]"
-    line = f"{score.a} scores {100 * score.share:.0f} % {ends} against {score.b} on {score.questions} questions"
-    return line if score.more_questions is None else f"{line}: about {score.more_questions:,} more questions"
+    questions, more = plural(score.questions, "question"), score.more_questions
+    line = f"{score.a} scores {100 * score.share:.0f} % {ends} against {score.b} on {questions}"
+    return line if more is None else f"{line}: about {plural(more, 'more question')}"
 
 
 def _document(score: Score) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from coupled_arena.ratings.arms import Arms, compare_arms
 from coupled_arena.ratings.ranks import places
 from coupled_arena.ratings.settled import Settled
 from coupled_arena.records import SHARING_ORDER, Battle, Question
-from coupled_arena.shown import Rows, Shown
+from coupled_arena.shown import Rows, Shown, plural
 from coupled_arena.tournaments.asked import EXTREMES, advantages, extremes, question_table
 from coupled_arena.tournaments.columns import FRAMES, FrameName
 from coupled_arena.tournaments.definition import Tournament
@@ -218,14 +218,15 @@ class Result(Shown):
 
     def shown(self) -> Iterator[str | Rows]:
         """Yield what a notebook shows: the leaderboard, whether neighbours are settled, what must be known."""
-        yield f"{self.tournament.name}: {len(self.battles)} battles, run {self.run}"
+        yield f"{self.tournament.name}: {plural(len(self.battles), 'battle')}, run {self.run}"
         columns = tuple(column for column in LEADERBOARD_COLUMNS if not column.startswith("rank_"))
         yield Rows(columns, [[getattr(row, column) for column in columns] for row in self.rows])
         yield from (pair.line for pair in self.neighbours)
         yield from (f"note: {note}" for note in (*self.caveats, *self.ratings.notes))
 
     def __repr__(self) -> str:
-        lines, rows = [f"Result of {self.run}: {len(self.battles)} battles"], rows_of(self.ratings, self.leading)
+        rows = rows_of(self.ratings, self.leading)
+        lines = [f"Result of {self.run}: {plural(len(self.battles), 'battle')}"]
         width = max(len(row.model) for row in rows)
         lines += [f"{row.rank or '-':>3}  {row.model:<{width}}  {_number(row.rating)}" for row in rows]
         return "\n".join(lines)

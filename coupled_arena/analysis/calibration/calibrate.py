@@ -16,6 +16,7 @@ from coupled_arena.errors import RatingError
 from coupled_arena.ratings import rate
 from coupled_arena.ratings.result import Ratings
 from coupled_arena.ratings.scale import MEAN, POINTS, spread
+from coupled_arena.shown import plural
 
 _NONE: Mapping[str, Floats] = {}
 
@@ -63,7 +64,7 @@ def calibrate(
         found = found._replace(covariance=np.zeros_like(found.covariance))
     labelled = rate(part.labels(), level=level)
     lost = int((~np.isnan(label)).sum()) - int(part.labelled.sum())
-    notes = [f"{lost} labels are of battles without a judge's verdict and do not count"] if lost else []
+    notes = [f"left out: {plural(lost, 'label')} of battles without a judge's verdict"] if lost else []
     if labelled.separated:
         notes.append(f"all labels of {', '.join(labelled.separated)} went one way: its intervals may be too narrow")
     if not varies:

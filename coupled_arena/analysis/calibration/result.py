@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coupled_arena.ratings.result import Ratings
-from coupled_arena.shown import Shown
+from coupled_arena.shown import Shown, plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +83,8 @@ class Calibrated(Shown):
         }
 
     def __repr__(self) -> str:
-        lines = [f"Ratings of {len(self.ratings.names)} models calibrated to {self.labels} of {self.battles} battles"]
+        models, battles = plural(len(self.ratings.names), "model"), plural(self.battles, "battle")
+        lines = [f"Ratings of {models} calibrated to {self.labels} of {battles}"]
         lines += [f"{row[1]:>3}  {row[0]}  {row[2]:.0f}, raw {_shown(row[5])}" for row in self.rows]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 

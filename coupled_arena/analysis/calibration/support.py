@@ -6,6 +6,7 @@ from coupled_arena.analysis.calibration.slice import Slice
 from coupled_arena.analysis.judges.estimate import Floats
 from coupled_arena.ratings.connectivity import components
 from coupled_arena.ratings.student import t_quantile
+from coupled_arena.shown import plural
 
 FEWEST = 10
 """Questions with a label from which on there is a calibration; they must outnumber the models too."""
@@ -30,7 +31,7 @@ def why_not(part: Slice) -> str:
     needed = max(FEWEST, len(part.models) + 1)
     if part.labelled_questions < needed:
         return (
-            f"labels lie on {part.labelled_questions} question{'s' * (part.labelled_questions > 1)}, and {needed} are "
+            f"labels lie on {plural(part.labelled_questions, 'question')}, and {needed} are "
             f"needed for {len(part.models)} models: label more battles, on other questions"
         )
     met = np.zeros((len(part.models),) * 2)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coupled_arena.analysis.correction.votes import PANEL, TERMS, Floats, Term, Votes
+from coupled_arena.shown import plural
 
 FEWEST = 3
 """Questions that must bear on an effect: one of two would be determined by either alone."""
@@ -77,7 +78,7 @@ def _too_few(votes: Votes, term: Term, judge: int, questions: int) -> str:
     if not (votes.judge == judge).any():
         return "it has no verdict of its own"
     if questions:
-        return f"only {questions} question{'s' * (questions > 1)} bear{'s' * (questions < 2)} on it, of {FEWEST} needed"
+        return f"only {plural(questions, 'question')} bear{'s' * (questions < 2)} on it, of {FEWEST} needed"
     if term == "length":
         return "both texts of all its battles are of one length"
     return "it judged no battle of one of its family against another"

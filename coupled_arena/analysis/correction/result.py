@@ -7,7 +7,7 @@ from coupled_arena.analysis.correction.effects import LeftOut
 from coupled_arena.analysis.correction.votes import Per, Term
 from coupled_arena.ratings.result import Ratings
 from coupled_arena.ratings.scale import POINTS
-from coupled_arena.shown import Shown
+from coupled_arena.shown import Shown, plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,7 +119,8 @@ class Corrected(Shown):
         }
 
     def __repr__(self) -> str:
-        lines = [f"Corrected ratings of {len(self.ratings.names)} models, {self.opinions} opinions"]
+        models, opinions = plural(len(self.ratings.names), "model"), plural(self.opinions, "opinion")
+        lines = [f"Corrected ratings of {models}, {opinions}"]
         lines += [f"{row[1] or '-':>3}  {row[0]}  {_shown(row[2])}, raw {_shown(row[6])}" for row in self.rows]
         lines += [f"{bias.judge}: {bias.term} {bias.value:+.2f}" for bias in self.biases if bias.shown]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

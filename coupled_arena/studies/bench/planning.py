@@ -15,6 +15,7 @@ from coupled_arena.models.budget import Budget
 from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.model import AnyModel, Model
 from coupled_arena.models.simulated.dials import WORLD_DIGITS
+from coupled_arena.shown import plural
 from coupled_arena.studies.bench.catalogue import load_task
 from coupled_arena.studies.bench.plan import Coupling, Plan, Setting
 from coupled_arena.studies.bench.task import Task
@@ -71,7 +72,7 @@ def planned(
     problems += _limits(limits)
     found = _task(task, problems)
     if found is not None and items is not None and not problems and items > len(found.items):
-        problems.append(Problem(WHERE, "items", f"{found.name} has {len(found.items)} items, not {items}"))
+        problems.append(Problem(WHERE, "items", f"{found.name} has {plural(len(found.items), 'item')}, not {items}"))
     if problems or found is None:
         raise ConfigurationError(problems)
     plan = Plan(

@@ -11,6 +11,7 @@ from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.hosted.environment import missing_key
 from coupled_arena.models.model import Kind, Model
 from coupled_arena.models.prices import price_of
+from coupled_arena.shown import plural
 from coupled_arena.studies.bench.plan import ROLE, Plan
 from coupled_arena.studies.bench.planning import WHERE
 from coupled_arena.tournaments.preflight.asks import MESSAGE_TOKENS, token_bound
@@ -49,12 +50,12 @@ class Preflight:
         """What it comes to, one line each."""
         return (
             *(
-                f"{line.model}: {line.calls} calls, at most {line.prompt_tokens} tokens read and "
+                f"{line.model}: {plural(line.calls, 'call')}, at most {line.prompt_tokens} tokens read and "
                 f"{line.completion_tokens} written, {'unpriced' if line.usd is None else f'${line.usd:.2f}'}"
                 for line in self.spending
             ),
             *(f"note: {note}" for note in self.notes),
-            f"{self.answers} answers; worst case: {self.cost}",
+            f"{plural(self.answers, 'answer')}; worst case: {self.cost}",
         )
 
     def document(self) -> dict[str, Any]:
@@ -97,7 +98,7 @@ async def preflight(
     spending = estimate([_duty(plan, model) for model in plan.models], price_of)
     usd, unpriced = bill(spending)
     if known is not None:
-        paid = f"${known.spent.usd:.2f} for {known.spent.calls} calls are paid and not paid again"
+        paid = f"${known.spent.usd:.2f} for {plural(known.spent.calls, 'call')}: paid, and not paid again"
         notes = (
             f"{known.run} is finished, and nothing is asked" if finished else f"{known.run} goes on: {paid}",
             *notes,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from coupled_arena.reports.console import plain, table
+from coupled_arena.shown import plural
 from coupled_arena.studies.bench.plan import Plan
 from coupled_arena.studies.bench.rows import ModelRow, PairRow
 from coupled_arena.studies.wording import percent
@@ -14,8 +15,8 @@ _NAMES = {"model", "a", "b", "dice"}
 def shown(plan: Plan, models: Sequence[ModelRow], pairs: Sequence[PairRow], caveats: Sequence[str]) -> Iterator[str]:
     """Yield the lines of a bench: both tables, what is settled, what must be known."""
     yield (
-        f"{plan.task.name}: {len(plan.items)} items x {plan.repeats} repeats, scored by {plan.task.scorer}, "
-        f"{plan.coupling}, aligned by {plan.alignment}, seed {plan.seed}"
+        f"{plan.task.name}: {plural(len(plan.items), 'item')} x {plural(plan.repeats, 'repeat')}, "
+        f"scored by {plan.task.scorer}, {plan.coupling}, aligned by {plan.alignment}, seed {plan.seed}"
     )
     yield ""
     yield from _models(models)
@@ -106,7 +107,7 @@ def _state(row: PairRow) -> str:
         return "not resolved: too few items, or no two of them differ"
     if row.more_items is None:
         return "not resolved"
-    return f"not resolved: about {row.more_items:,} more item{'s' * (row.more_items != 1)}"
+    return f"not resolved: about {plural(row.more_items, 'more item')}"
 
 
 def _saving(row: PairRow) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from coupled_arena.analysis.judges import Opinions
 from coupled_arena.analysis.judges.estimate import Floats
 from coupled_arena.analysis.labels import Codes
+from coupled_arena.shown import plural
 from coupled_arena.studies.battle_formats import Wrong, score_of
 from coupled_arena.studies.battle_rows import Row, read_rows
 from coupled_arena.studies.problems import Problems
@@ -37,7 +38,7 @@ class Labels:
         """What a reader must know of them, a sentence each."""
         if not self.strangers:
             return ()
-        return (f"{self.strangers} labels are of battles that are not among these, and left out",)
+        return (f"left out: {plural(self.strangers, 'label')} of battles that are not among these",)
 
 
 def read_labels(source: Any, table: Opinions) -> Labels:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table
 
+from coupled_arena.shown import plural
 from coupled_arena.tournaments import schema
 
 OUR_JSON: Mapping[str, Sequence[str]] = {
@@ -64,7 +65,7 @@ def json_problems(connection: Connection, run: str) -> Iterator[str]:
                 f"SELECT count(*), min(rowid) FROM {table} WHERE run = ? AND NOT json_valid({column})", (run,)
             ).one()
             if bad[0]:
-                yield f"{table}: {column} of {_rows(bad[0])} is no JSON (the first one is row {bad[1]})"
+                yield f"{table}: {column} of {plural(bad[0], 'row')} is no JSON (the first one is row {bad[1]})"
     for column in OTHERS_JSON:
         values = connection.exec_driver_sql(
             f"SELECT {column}, min(rowid) FROM calls WHERE run = ? GROUP BY {column}", (run,)
@@ -104,7 +105,3 @@ def _digests(messages: Any) -> list[str]:
     except (ValueError, TypeError, LookupError):
         # `json_problems` says which rows these are.
         return []
-
-
-def _rows(count: int) -> str:
-    return f"{count} row{'s' * (count != 1)}"

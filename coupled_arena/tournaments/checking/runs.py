@@ -8,6 +8,7 @@ from sqlalchemy import BLOB, Connection, cast, func, select
 
 from coupled_arena.errors import ArenaError
 from coupled_arena.records import Battle, Outcome
+from coupled_arena.shown import plural
 from coupled_arena.tournaments import schema
 from coupled_arena.tournaments.checking.battles import battle_problems, twin_problems
 from coupled_arena.tournaments.checking.file import json_problems, page_problems, table_problems, text_problems
@@ -138,7 +139,7 @@ def _bench_problems(
 ) -> Iterator[str]:
     """A bench has no battles, and asks no more often than its plan says."""
     if battles:
-        yield f"it is a bench, and holds {len(battles)} battles"
+        yield f"it is a bench, and holds {plural(len(battles), 'battle')}"
     most = len(definition["models"]) * len(definition["settings"]) * definition["items"] * definition["repeats"]
     calls = schema.calls.c
     asked = select(func.count()).where(calls.run == run.id, calls.attempt == 0)

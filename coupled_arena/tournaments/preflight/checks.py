@@ -15,6 +15,7 @@ from coupled_arena.prompts import PromptSet, bundled_questions, load_prompts, lo
 from coupled_arena.prompts.question_files import unfit
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Question
+from coupled_arena.shown import plural
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.extent import battles_of
 from coupled_arena.tournaments.panels import panel_key, panels_in, short_pairings
@@ -302,7 +303,7 @@ def _too_few(tournament: Tournament, domain: str, short: Sequence[tuple[str, str
     least = tournament.min_judges_in(domain)
     listed = "; ".join(f"{a} against {b}: {n}" for a, b, n in short[:MOST_PAIRINGS_LISTED])
     more = f" and {len(short) - MOST_PAIRINGS_LISTED} more" if len(short) > MOST_PAIRINGS_LISTED else ""
-    need = f"{least} eligible judge{'s' * (least != 1)}"
+    need = plural(least, "eligible judge")
     message = f"too few judges: a battle needs {need}, and there are fewer for {listed}{more}; "
     if tournament.committee.recuse == "family":
         families: dict[str, list[str]] = {}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from coupled_arena.models.model import Model, Price
 from coupled_arena.records import Usage
+from coupled_arena.shown import plural
 from coupled_arena.tournaments.preflight.loads import Duty, Load, added
 
 PriceOf = Callable[[Model], Price | None]
@@ -69,5 +70,4 @@ def price_words(usd: float, unpriced: Sequence[str], digits: int = 2) -> str:
     """
     if not unpriced:
         return f"${usd:.{digits}f}"
-    models = "model" if len(unpriced) == 1 else "models"
-    return f"at least ${usd:.{digits}f} ({len(unpriced)} {models} unpriced: {', '.join(unpriced)})"
+    return f"at least ${usd:.{digits}f} ({plural(len(unpriced), 'model')} unpriced: {', '.join(unpriced)})"

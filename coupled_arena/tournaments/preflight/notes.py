@@ -6,6 +6,7 @@ from coupled_arena.models.calls import Spent
 from coupled_arena.models.families import family_of
 from coupled_arena.models.limits.limit import patterns_for
 from coupled_arena.models.model import Model
+from coupled_arena.shown import plural
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.panels import ADVISABLE_JUDGES, AuthorOf, eligible, panels_in
 from coupled_arena.tournaments.preflight.casting import cast
@@ -82,7 +83,8 @@ def _small_committees(tournament: Tournament, author_of: AuthorOf) -> Iterator[s
             names = ", ".join(judge.name for judge in judges)
             yield f"{a} against {b}{within}: judged by {names} only; {ADVISABLE_JUDGES} judges or more are advisable"
         if len(small) > MOST_PAIRS_LISTED:
-            yield f"{len(small) - MOST_PAIRS_LISTED} more pairs have fewer than {ADVISABLE_JUDGES} judges{within}"
+            more = plural(len(small) - MOST_PAIRS_LISTED, "more pair")
+            yield f"fewer than {ADVISABLE_JUDGES} judges{within} for {more}"
 
 
 def _references(tournament: Tournament, author_of: AuthorOf) -> Iterator[str]:

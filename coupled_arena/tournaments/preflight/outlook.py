@@ -14,6 +14,7 @@ from coupled_arena.models.masking import without_secrets
 from coupled_arena.models.model import Kind, Model, Price
 from coupled_arena.models.prices import price_of
 from coupled_arena.prompts import load_prompts
+from coupled_arena.shown import plural
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.extent import battles_of
 from coupled_arena.tournaments.preflight.asks import duties
@@ -203,7 +204,7 @@ def _begun_note(known: Begun | None, *, finished: bool) -> tuple[str, ...]:
     if finished:
         return (f"{known.run} is finished: every call is answered from its store, and nothing is asked or paid",)
     spent = known.spent
-    return (f"{known.run} goes on: ${spent.usd:.2f} for {spent.calls} calls are paid and not paid again",)
+    return (f"{known.run} goes on: ${spent.usd:.2f} for {plural(spent.calls, 'call')}: paid, and not paid again",)
 
 
 def _key_notes(models: Iterable[Model]) -> Iterator[str]:
