@@ -3,14 +3,18 @@
 import shutil
 import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection
 
 from coupled_arena.cli import main
 from coupled_arena.tournaments import schema
+from coupled_arena.tournaments.checking.file import page_problems
+from coupled_arena.tournaments.store import Store
 from tests.store_damage import small
+from tests.store_scene import opened
 
 COMMANDS = {
     "check": ("check", "--store", "runs.db"),
@@ -124,3 +128,24 @@ def test_a_damaged_store_of_an_earlier_version_is_not_brought_to_this_one(
         main()
     assert "damaged" in capsys.readouterr().err
     assert (tmp_path / "runs.db").read_bytes() == content
+
+
+def test_the_whole_file_is_looked_at_again_only_after_somebody_else_wrote_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[bool] = []
+
+    def looking(connection: Connection, *, indexes: bool) -> Iterator[str]:
+        looks.append(indexes)
+        return page_problems(connection, indexes=indexes)
+
+    monkeypatch.setattr("coupled_arena.tournaments.store.page_problems", looking)
+    with Store(tmp_path / "runs.db") as store:
+        opened(store, "3f2a91c0d1").close()
+        opened(store, "5a1e00c0d1").close()
+        assert len(looks) == 1
+        with Store(tmp_path / "runs.db") as other:
+            opened(other, "77aa00c0d1").close()
+        assert len(looks) == 2
+        opened(store, "3f2a91c0d1").close()
+        assert len(looks) == 3

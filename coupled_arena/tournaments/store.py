@@ -115,6 +115,7 @@ class Store:
         """The file, or None for a store in memory."""
         self._where = str(path)
         self._clock = clock
+        self._sound: int | None = None
         create = create and not reading
         if self.path is not None and not create and not _there(self.path):
             raise StoreError(f"{self._where}: there is no store yet; `coupled-arena run FILE.toml` makes one")
@@ -297,10 +298,13 @@ class Store:
             raise
 
     def _require_sound(self, digest: str) -> None:
+        """Look for damage: once at the whole file, as long as nobody else writes to it, and always at the run."""
         with decoded(self._where), snapshot(self._connection):
             run = self._newest(digest)
-            require(self._where, page_problems(self._connection, indexes=False))
-            require(self._where, table_problems(self._connection))
+            if self._sound != (version := self.version):
+                require(self._where, page_problems(self._connection, indexes=False))
+                require(self._where, table_problems(self._connection))
+                self._sound = version
             if run is not None:
                 require(self._where, json_problems(self._connection, run))
 
