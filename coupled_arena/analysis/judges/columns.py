@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from coupled_arena.analysis.judges.estimate import Floats
-from coupled_arena.analysis.judges.table import STATUSES, Opinions
+from coupled_arena.analysis.judges.table import STATUSES, Flags, Opinions
 from coupled_arena.analysis.labels import Codes, present, wrong
 from coupled_arena.records import SCORES
 
@@ -69,12 +69,58 @@ def opinions_of(columns: Any, *, where: str = _WHERE) -> Opinions:
     for name in NEEDED:
         if name not in given:
             raise wrong(where, name, f"is missing; a study of judges needs {', '.join(NEEDED)}")
+    table = _table(given)
+    _once(table, given)
+    return table
+
+
+def _table(given: "_Columns") -> Opinions:
     verdict = given.scores("verdict")
     judge, judges = given.coded("judge")
+    battle, ids = _battles(given)
+    status, stage, carried = _status(given, verdict)
+    turned = given.places("order", ("AB", "BA")) == 1
+    question = given.joined(("question",))[0] if "question" in given else battle
+    models, a, b = given.pair()
+    length_a, length_b = (np.maximum(given.numbers(name), 1) for name in ("length_a", "length_b"))
+    each = _EachBattle(given, battle)
+    return Opinions(
+        judges=judges,
+        models=models,
+        battle=battle,
+        judge=judge,
+        score=verdict,
+        stage=stage,
+        turned=turned,
+        dice=given.joined(("dice",))[0],
+        status=status,
+        carried=carried,
+        named=np.where((named := given.scores("named")) == SCORES["tie"], np.nan, named),
+        chances=np.stack([given.numbers(f"probability_{side}", most=1.0) for side in ("a", "tie", "b")], axis=1),
+        question=each.said("question", question),
+        draw=each.said("replicate", given.joined(("replicate",))[0]),
+        a=each.said("a", a),
+        b=each.said("b", b),
+        length=each.said("length_a", np.log2(length_a / length_b)),
+        truth=each.said("truth", given.scores("truth")),
+        judge_family=given.families("family", judge, len(judges)),
+        model_family=given.model_families(a, b, len(models)),
+        battle_ids=tuple(key[-1] for key in ids),
+        absent=tuple(name for name in LACKING if name not in given),
+    )
+
+
+def _battles(given: "_Columns") -> tuple[Codes, tuple[tuple[str, ...], ...]]:
+    """Return the code of every row's battle, and what tells each battle from others, its id last."""
     # A judge's new dice on one battle come from several runs.
     battle, ids = given.joined(("battle",) if "dice" in given else ("run", "battle"))
     if nameless := [code for code, key in enumerate(ids) if not key[-1]]:
         given.refuse(int(np.argmax(battle == nameless[0])), "battle", "is missing")
+    return battle, ids
+
+
+def _status(given: "_Columns", verdict: Floats) -> tuple[Codes, Codes, Flags]:
+    """Return status, stage and whether the verdict was carried over; a status that contradicts these is refused."""
     status = given.places("status", STATUSES)
     stage, carried = given.whole("stage"), given.flags("carried")
     # In discussion a judge whose call fails keeps the verdict that it holds.
@@ -82,49 +128,27 @@ def opinions_of(columns: Any, *, where: str = _WHERE) -> Opinions:
                   "says that there is no verdict, and there is one")  # fmt: skip
     # Where nobody says why there is no verdict, none could be read.
     status[np.isnan(verdict) & (status == 0)] = STATUSES.index("unparsable")
-    order = given.places("order", ("AB", "BA")) if "order" in given else np.zeros(len(judge), dtype=np.intp)
-    size = int(battle.max()) + 1 if len(battle) else 0
-    first = np.zeros(size, dtype=np.intp)
-    first[battle[::-1]] = np.arange(len(battle))[::-1]
+    return status, stage, carried
 
-    def of_battle(name: str, values: Any) -> Any:
-        off = values[first][battle] != values
+
+class _EachBattle:
+    """What rows say of their battles: all of one must say the same."""
+
+    def __init__(self, given: "_Columns", battle: Codes) -> None:
+        self.given = given
+        self.battle = battle
+        self.first = np.unique(battle, return_index=True)[1]
+
+    def said(self, name: str, values: Any) -> Any:
+        """Return a column by battle."""
+        own = values[self.first]
+        off = own[self.battle] != values
         if values.dtype.kind == "f":
-            off &= ~(np.isnan(values) & np.isnan(values[first][battle]))
+            off &= ~(np.isnan(values) & np.isnan(own[self.battle]))
         if off.any():
             row = int(np.argmax(off))
-            given.refuse(row, name, f"is not what row {first[battle[row]] + 1} says of the same battle")
-        return values[first]
-
-    question = given.joined(("question",))[0] if "question" in given else battle
-    models, a, b = given.pair()
-    lengths = [given.numbers(name) for name in ("length_a", "length_b")]
-    table = Opinions(
-        judges=judges,
-        models=models,
-        battle=battle,
-        judge=judge,
-        score=verdict,
-        stage=stage,
-        turned=order == 1,
-        dice=given.joined(("dice",))[0],
-        status=status,
-        carried=carried,
-        named=np.where((named := given.scores("named")) == SCORES["tie"], np.nan, named),
-        chances=np.stack([given.numbers(f"probability_{side}", most=1.0) for side in ("a", "tie", "b")], axis=1),
-        question=of_battle("question", question),
-        draw=of_battle("replicate", given.joined(("replicate",))[0]),
-        a=of_battle("a", a),
-        b=of_battle("b", b),
-        length=of_battle("length_a", np.log2(np.maximum(lengths[0], 1) / np.maximum(lengths[1], 1))),
-        truth=of_battle("truth", given.scores("truth")),
-        judge_family=given.families("family", judge, len(judges)),
-        model_family=given.model_families(a, b, len(models)),
-        battle_ids=tuple(key[-1] for key in ids),
-        absent=tuple(name for name in LACKING if name not in given),
-    )
-    _once(table, given)
-    return table
+            self.given.refuse(row, name, f"is not what row {self.first[self.battle[row]] + 1} says of the same battle")
+        return own
 
 
 def _once(table: Opinions, given: "_Columns") -> None:
