@@ -128,9 +128,13 @@ def test_a_stored_run_shows_the_same_leaderboard(tmp_path: Path, undisturbed: ca
         assert sorted(stored.battles, key=lambda b: b.id) == sorted(result.battles, key=lambda b: b.id)
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_data_frames_can_be_had_with_and_without_a_file(tmp_path: Path, kept: bool) -> None:
-    result = ca.Tournament(**SMALL).run(tmp_path / "runs.db" if kept else None)
+@pytest.mark.parametrize("store", ["runs.db", ":memory:", None])
+def test_data_frames_can_be_had_with_and_without_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = ca.Tournament(**SMALL).run(store)
+    assert bool(list(tmp_path.iterdir())) == (store == "runs.db")
     sizes = {name: len(result.frame(name)) for name in ("battles", "turns", "opinions", "decisions", "questions")}
     assert sizes == {"battles": 6, "turns": 54, "opinions": 36, "decisions": 6, "questions": 2}
     assert len(result.frame("calls")) == result.counts.made

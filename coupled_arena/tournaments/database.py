@@ -32,6 +32,11 @@ UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
 """What becomes of rows that no version of ours has written, as they are made records."""
 
 
+def is_memory(store: object) -> bool:
+    """Return whether a run is kept in memory: where no store is named, or `MEMORY` is."""
+    return store is None or str(store) == MEMORY
+
+
 def engine_for(path: Path | None) -> Engine:
     """Return an engine with one connection, without opening the file; None is a store in memory."""
 

@@ -17,7 +17,7 @@ from coupled_arena.models.model import Kind
 from coupled_arena.prompts import PromptSet, load_prompts
 from coupled_arena.protocols import Observer
 from coupled_arena.tournaments.caveats import caveats
-from coupled_arena.tournaments.database import MEMORY
+from coupled_arena.tournaments.database import MEMORY, is_memory
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.derived import Derived, JudgedAnew
 from coupled_arena.tournaments.events import CallAnswered, CallWaits, Event, Listener, RunOpened
@@ -52,7 +52,7 @@ async def play(
 
     Args:
         tournament: the definition.
-        store: where the run lives; None keeps it in memory.
+        store: where the run lives; None or `:memory:` keeps it in memory.
         listeners: told of every event.
         observers: told of every utterance on the bus.
         retry_failed: ask again what was answered without text.
@@ -84,7 +84,7 @@ async def play(
             with written.open_run(digest, tournament.name, tournament.document(), manifest(tournament, prompts)) as run:
                 gateway.memo, gateway.spent_before = run, run.reader.spent
                 source = StoredRun(read, run.id)
-                if store is None:
+                if is_memory(store):
                     # A store in memory lives as long as whatever reads it.
                     weakref.finalize(source, written.close)
                 apart = frozenset[frozenset[str]]()
@@ -184,7 +184,7 @@ def opened(store: Store | Path | str | None) -> Iterator[tuple[Store, Store | Pa
     """Yield a store to write, and the store or file to read it from later."""
     if isinstance(store, Store):
         yield store, store
-    elif store is not None:
+    elif store is not None and not is_memory(store):
         # Absolute, because whoever reads it later may have changed the working folder.
         path = Path(store).absolute()
         with Store(path) as own:

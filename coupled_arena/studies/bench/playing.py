@@ -22,7 +22,7 @@ from coupled_arena.studies.bench.rules import Rules
 from coupled_arena.studies.bench.scoring import Exact
 from coupled_arena.studies.bench.task import Task
 from coupled_arena.tournaments.caveats import quoted
-from coupled_arena.tournaments.database import MEMORY
+from coupled_arena.tournaments.database import MEMORY, is_memory
 from coupled_arena.tournaments.definition import refuse_event_loop
 from coupled_arena.tournaments.events import BenchOpened, Listener
 from coupled_arena.tournaments.play import opened, telling, versions
@@ -129,7 +129,7 @@ async def aplay(
         notes = await examined(plan, gateway, finished=finished, probing=probing)
         apart = [] if "local" in (backends or {}) else await asyncio.to_thread(strangers, plan.models)
         with ExitStack() as stack:
-            kept = stack.enter_context(Store(MEMORY)) if store is None else store
+            kept = stack.enter_context(Store(MEMORY)) if store is None or is_memory(store) else store
             written, _ = stack.enter_context(opened(kept))
             manifest = {"versions": versions(), "seed": plan.seed}
             run = stack.enter_context(written.open_run(digest, f"bench {plan.task.name}", plan.document(), manifest))
