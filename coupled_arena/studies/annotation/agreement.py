@@ -11,6 +11,7 @@ from coupled_arena.records import VERDICTS, Battle, Verdict
 from coupled_arena.tournaments.documents import rounded
 from coupled_arena.tournaments.human_votes import HumanVote, HumanVotes
 from coupled_arena.tournaments.reader import RunReader
+from coupled_arena.tournaments.rules import CommitteeRules
 from coupled_arena.tournaments.shown import shown_in
 from coupled_arena.tournaments.stored import definition_of
 
@@ -104,54 +105,87 @@ def human_agreement(run: RunReader, votes: HumanVotes) -> HumanAgreement:
         ...     human_agreement(store.run(), store.human_votes).annotators
         {'me': 5}
     """
-    rules, by_text = definition_of(run).committee, votes.by_text()
-    cast: list[list[HumanVote]] = []
-    judged: list[Battle] = []
-    battles = 0
-    for shown, battle in shown_in(run):
-        battles += 1
-        if shown in by_text:
-            cast.append(by_text[shown])
-            judged.append(battle.model_copy(update={"turns": ()}))
-    questions = [battle.question for battle in judged]
-    annotators = sorted({vote.annotator for own in cast for vote in own})
-    of: dict[str, Labels] = {
-        name: [next((vote.verdict for vote in own if vote.annotator == name), None) for own in cast]
-        for name in annotators
-    }
-    humans = [count([vote.verdict for vote in own if vote.verdict]).verdict for own in cast]
-    last = max((opinion.stage for battle in judged for opinion in battle.opinions), default=0)
+    rules, found = definition_of(run).committee, _Voted.on(run, votes)
+    last = max((opinion.stage for battle in found.battles for opinion in battle.opinions), default=0)
     stages = (0, last) if last else (0,)
+    judges = sorted({opinion.judge for battle in found.battles for opinion in battle.opinions})
+    humans, of = found.plurality(), {name: found.of(name) for name in found.annotators()}
+    return HumanAgreement(
+        run=run.id,
+        battles=found.judged,
+        voted=sum(label is not None for label in humans),
+        annotators={name: sum(label is not None for label in labels) for name, labels in of.items()},
+        passed=sum(vote.verdict is None for own in found.cast for vote in own),
+        shown_first=_shown_first(found.cast, found.questions()),
+        committee=tuple(
+            found.line(COMMITTEE, "humans", stage, [_stage_of(battle, stage, last) for battle in found.battles], humans)
+            for stage in stages
+        ),
+        judges=tuple(
+            found.line(judge, "humans", stage, found.judge_at(judge, stage, rules), humans)
+            for judge in judges
+            for stage in stages
+        ),
+        between=tuple(found.line(a, b, None, of[a], of[b]) for a, b in combinations(of, 2)),
+    )
 
-    def judge_at(judge: str, stage: int) -> Labels:
-        own = ([o for o in battle.opinions if o.judge == judge and o.stage == stage] for battle in judged)
+
+@dataclass(frozen=True, slots=True)
+class _Voted:
+    """The battles of a run that people voted on, and what everyone said of each."""
+
+    judged: int
+    """Battles of the run that were judged, with or without a vote."""
+    battles: list[Battle]
+    """Those that somebody voted on, without their turns."""
+    cast: list[list[HumanVote]]
+    """The votes on each."""
+
+    @classmethod
+    def on(cls, run: RunReader, votes: HumanVotes) -> "_Voted":
+        """Return the battles of a run whose texts were voted on."""
+        by_text, judged = votes.by_text(), 0
+        battles: list[Battle] = []
+        cast: list[list[HumanVote]] = []
+        for shown, battle in shown_in(run):
+            judged += 1
+            if shown in by_text:
+                cast.append(by_text[shown])
+                battles.append(battle.model_copy(update={"turns": ()}))
+        return cls(judged, battles, cast)
+
+    def questions(self) -> list[str]:
+        """Return the question of each battle."""
+        return [battle.question for battle in self.battles]
+
+    def annotators(self) -> list[str]:
+        """Return who voted, by name."""
+        return sorted({vote.annotator for own in self.cast for vote in own})
+
+    def of(self, annotator: str) -> Labels:
+        """Return what an annotator says of each battle."""
+        return [next((vote.verdict for vote in own if vote.annotator == annotator), None) for own in self.cast]
+
+    def plurality(self) -> Labels:
+        """Return what the humans say of each battle."""
+        return [count([vote.verdict for vote in own if vote.verdict]).verdict for own in self.cast]
+
+    def judge_at(self, judge: str, stage: int, rules: CommitteeRules) -> Labels:
+        """Return what a judge says of each battle at a stage."""
+        own = ([o for o in battle.opinions if o.judge == judge and o.stage == stage] for battle in self.battles)
         return [ballot(opinions, rules.presented, rules.on_flip) for opinions in own]
 
-    def line(rater: str, other: str, stage: int | None, labels: Labels, others: Labels) -> WithHumans:
-        measures = (
+    def line(self, rater: str, other: str, stage: int | None, labels: Labels, others: Labels) -> WithHumans:
+        """Return how far two agree on the battles."""
+        questions = self.questions()
+        return WithHumans(
+            rater,
+            other,
+            stage,
             kappa(labels, others, categories=VERDICTS, cluster=questions),
             percent_agreement(labels, others, categories=VERDICTS, cluster=questions),
             percent_agreement(labels, others, categories=VERDICTS, cluster=questions, without=("tie",)),
         )
-        return WithHumans(rater, other, stage, *measures)
-
-    judges = sorted({opinion.judge for battle in judged for opinion in battle.opinions})
-    return HumanAgreement(
-        run=run.id,
-        battles=battles,
-        voted=sum(label is not None for label in humans),
-        annotators={name: sum(label is not None for label in labels) for name, labels in of.items()},
-        passed=sum(vote.verdict is None for own in cast for vote in own),
-        shown_first=_shown_first(cast, questions),
-        committee=tuple(
-            line(COMMITTEE, "humans", stage, [_stage_of(battle, stage, last) for battle in judged], humans)
-            for stage in stages
-        ),
-        judges=tuple(
-            line(judge, "humans", stage, judge_at(judge, stage), humans) for judge in judges for stage in stages
-        ),
-        between=tuple(line(a, b, None, of[a], of[b]) for a, b in combinations(annotators, 2)),
-    )
 
 
 def _stage_of(battle: Battle, stage: int, last: int) -> Verdict | None:
