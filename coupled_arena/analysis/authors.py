@@ -1,7 +1,7 @@
 """Whether an examiner's questions suit its own family: differences in differences over questions."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,9 @@ FEWEST_QUESTIONS = 2
 
 _NOTHING = 1e-18
 _SCORES = {"A": (1.0, 0.0), "B": (0.0, 1.0), "tie": (0.5, 0.5)}
+
+_Row = tuple[str, str, float, float]
+"""Question, pair, score of the relative and weight of a battle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,17 @@ def advantage_of(
     others = {question for question, *_ in rows} - own
     if why := _why_not(author, rows=len(rows), own=len(own), others=len(others), authors=authors):
         return Advantage(author, names, len(own), len(others), None, None, None, why)
+    found = _difference(rows, own, level)
+    if found is None:
+        why = "no pair of models met on its questions and on others"
+        return Advantage(author, names, len(own), len(others), None, None, None, why)
+    return Advantage(author, names, len(own), len(others), *found, "")
+
+
+def _difference(
+    rows: Sequence[_Row], own: Collection[str], level: float
+) -> tuple[float, float | None, float | None] | None:
+    """Return the coefficient of "written by the examiner" with its interval, None where no pair met on both kinds."""
     pairs = np.unique([pair for _, pair, _, _ in rows], return_inverse=True)[1]
     questions, clusters = np.unique([question for question, *_ in rows], return_inverse=True)
     score, weight = (np.array([row[place] for row in rows]) for place in (2, 3))
@@ -120,23 +134,21 @@ def advantage_of(
     regressor = _within(written[clusters], pairs, weight)
     size = float(weight @ regressor**2)
     if not size:
-        why = "no pair of models met on its questions and on others"
-        return Advantage(author, names, len(own), len(others), None, None, None, why)
+        return None
     centred = _within(score, pairs, weight)
     value = float(weight @ (regressor * centred)) / size
     moment = np.bincount(clusters, weight * regressor * (centred - value * regressor)) / size
-    sizes = np.array([len(own), len(others)])
+    sizes = np.array([len(own), len(questions) - len(own)])
     variances = np.array([(moment[written == kind] ** 2).sum() for kind in (1.0, 0.0)]) * sizes / (sizes - 1)
-    low = high = None
-    if (total := float(variances.sum())) > _NOTHING:
-        degrees = math.floor(total**2 / float((variances**2 / (sizes - 1)).sum()))
-        reach = t_reach(level, max(1, degrees)) * math.sqrt(total)
-        low, high = max(-1.0, value - reach), min(1.0, value + reach)
-    return Advantage(author, names, len(own), len(others), value, low, high, "")
+    if (total := float(variances.sum())) <= _NOTHING:
+        return value, None, None
+    degrees = math.floor(total**2 / float((variances**2 / (sizes - 1)).sum()))
+    reach = t_reach(level, max(1, degrees)) * math.sqrt(total)
+    return value, max(-1.0, value - reach), min(1.0, value + reach)
 
 
-def _row(battle: Battle, relatives: Collection[str]) -> tuple[str, str, float, float] | None:
-    """Return question, pair, score of the relative and weight of a rated battle of a relative against another model."""
+def _row(battle: Battle, relatives: Collection[str]) -> _Row | None:
+    """Return the row of a rated battle of a relative against another model, None for any other battle."""
     if battle.decision.verdict is None or (battle.a in relatives) == (battle.b in relatives):
         return None
     score = _SCORES[battle.decision.verdict][battle.b in relatives]

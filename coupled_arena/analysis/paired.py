@@ -10,6 +10,7 @@ same question, is a pair with dice of their own.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -119,15 +120,9 @@ def paired(
         spread = 0.0
     error = None if spread is None else math.sqrt(spread / questions)
     reach = t_reach(level, questions - 1) * error if error else None
-    variance, within, covariance, independent = spread, None, None, None
-    if moments.replicated:
-        within = float(moments.within.mean())
-        covariance = float(moments.covariance.mean()) if shared else None
-        if spread is not None:
-            variance = spread + float(moments.rest.mean())
-            square = (spread + 2 * float((moments.covariance / moments.count).mean())) / questions
-            independent = math.sqrt(square) if square > moments.floor / questions else None
-    saved = _share(covariance, variance, moments.floor)
+    noise = _noise(moments, spread, shared=shared)
+    variance, within = noise.variance, noise.within
+    saved = _share(noise.covariance, variance, moments.floor)
     ends = None
     if saved is not None and variance is not None and variance > moments.floor:
         ends = _saved_interval(moments, saved, level, resamples, np.random.default_rng(seed))
@@ -136,15 +131,15 @@ def paired(
         low=None if difference is None or reach is None else difference - reach,
         high=None if difference is None or reach is None else difference + reach,
         se_coupled=error if shared else None,
-        se_independent=independent if shared else error,
-        covariance=covariance,
+        se_independent=noise.independent if shared else error,
+        covariance=noise.covariance,
         variance=variance,
         data_noise=None if variance is None or within is None else variance - within,
         prediction_noise=within,
         saved=saved,
         saved_low=ends[0] if ends else None,
         saved_high=ends[1] if ends else None,
-        saved_within=_share(covariance, within, moments.floor),
+        saved_within=_share(noise.covariance, within, moments.floor),
         questions=questions,
         replicates=first.shape[1],
         dropped=int((np.isnan(first) | np.isnan(second)).sum()),
@@ -176,6 +171,33 @@ def checked(where: str, a: ArrayLike, b: ArrayLike, level: float, resamples: int
     if problems:
         raise ConfigurationError(problems)
     return first, second
+
+
+class _Noise(NamedTuple):
+    """What the scores of two models vary by."""
+
+    variance: float | None
+    """Variance of the difference of one replicate, without replicates that of the questions' mean differences."""
+    within: float | None = None
+    """Its part within questions."""
+    covariance: float | None = None
+    """Covariance of the scores within questions, where dice are shared."""
+    independent: float | None = None
+    """Standard error that the difference would have without shared dice."""
+
+
+def _noise(moments: Moments, spread: float | None, *, shared: bool) -> _Noise:
+    """Take variance apart; `spread` is that of the questions' mean differences."""
+    if not moments.replicated:
+        return _Noise(spread)
+    within = float(moments.within.mean())
+    covariance = float(moments.covariance.mean()) if shared else None
+    if spread is None:
+        return _Noise(None, within, covariance)
+    questions = len(moments.mean)
+    square = (spread + 2 * float((moments.covariance / moments.count).mean())) / questions
+    independent = math.sqrt(square) if square > moments.floor / questions else None
+    return _Noise(spread + float(moments.rest.mean()), within, covariance, independent)
 
 
 def _share(covariance: float | None, variance: float | None, floor: float) -> float | None:

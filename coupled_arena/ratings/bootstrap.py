@@ -87,36 +87,20 @@ def bootstrap(battles: RatingInput, ratings: Ratings, *, replicates: int = 1000,
         (0, [26, 26], [24, 24])
     """
     _check(battles, ratings, replicates)
-    generator = np.random.default_rng(seed)
-    size = len(battles.names)
-    virtual_ties = 1.0 if ratings.prior == "weak" else float(ratings.prior)
-    groups = [np.array([ratings.names.index(name) for name in group]) for group in ratings.comparable]
-    groups = [np.arange(size)] if virtual_ties else [group for group in groups if len(group) > 1]
-    start = np.array(ratings.within)
-    draws = np.full((replicates, size), np.nan)
-    lost = np.zeros(replicates, dtype=np.bool_)
-    at = 0
-    for wins in redrawn(battles, replicates, generator):
-        rows = slice(at, at + len(wins))
-        for group in groups:
-            square = wins[:, group[:, None], group]
-            strength, failed = _refit(square, (start[group] - MEAN) / POINTS, virtual_ties)
-            draws[rows, group] = MEAN + POINTS * strength
-            lost[rows] |= failed
-        at += len(wins)
+    draws, lost = _drawn(battles, ratings, replicates, np.random.default_rng(seed))
     draws[lost] = np.nan
     draws.setflags(write=False)
     kept = draws[~lost]
-    rated = [bool(len(kept)) and bool(np.isfinite(kept[:, model]).all()) for model in range(size)]
+    rated = [bool(len(kept)) and bool(np.isfinite(column).all()) for column in kept.T]
     tail = (1 - ratings.level) / 2
     lows, highs = _ends(kept, replicates, tail), _ends(-kept, replicates, tail)
     return Bootstrap(
         names=battles.names,
         draws=draws,
         lost=int(lost.sum()),
-        se=tuple(float(kept[:, m].std(ddof=1)) if rated[m] and len(kept) > 1 else None for m in range(size)),
-        low=tuple(lows[m] if rated[m] and lows is not None else None for m in range(size)),
-        high=tuple(-highs[m] if rated[m] and highs is not None else None for m in range(size)),
+        se=tuple(float(kept[:, m].std(ddof=1)) if known and len(kept) > 1 else None for m, known in enumerate(rated)),
+        low=tuple(lows[m] if known and lows is not None else None for m, known in enumerate(rated)),
+        high=tuple(-highs[m] if known and highs is not None else None for m, known in enumerate(rated)),
         level=ratings.level,
     )
 
@@ -132,6 +116,28 @@ def _check(battles: RatingInput, ratings: Ratings, replicates: int) -> None:
         raise RatingError(f"the bootstrap refits ties as half wins, and the ratings took {ratings.ties!r}")
     if ratings.effects:
         raise RatingError("the bootstrap refits no covariates; rate without them")
+
+
+def _drawn(
+    battles: RatingInput, ratings: Ratings, replicates: int, generator: np.random.Generator
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the ratings of every replicate, shape (replicates, models), NaN outside all groups, and which are lost."""
+    virtual_ties = 1.0 if ratings.prior == "weak" else float(ratings.prior)
+    groups = [np.array([ratings.names.index(name) for name in group]) for group in ratings.comparable]
+    groups = [np.arange(len(battles.names))] if virtual_ties else [group for group in groups if len(group) > 1]
+    start = np.array(ratings.within)
+    draws = np.full((replicates, len(battles.names)), np.nan)
+    lost = np.zeros(replicates, dtype=np.bool_)
+    at = 0
+    for wins in redrawn(battles, replicates, generator):
+        rows = slice(at, at + len(wins))
+        for group in groups:
+            square = wins[:, group[:, None], group]
+            strength, failed = _refit(square, (start[group] - MEAN) / POINTS, virtual_ties)
+            draws[rows, group] = MEAN + POINTS * strength
+            lost[rows] |= failed
+        at += len(wins)
+    return draws, lost
 
 
 def _ends(values: Floats, replicates: int, tail: float) -> list[float] | None:
