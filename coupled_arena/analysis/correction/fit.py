@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coupled_arena.analysis.correction.likelihood import Likelihood
+from coupled_arena.analysis.correction.likelihood import Derivatives, Likelihood
 from coupled_arena.analysis.correction.votes import Floats
 
 MOST_LAPSE = 0.9
@@ -62,12 +62,12 @@ def fit(likelihood: Likelihood, start: Floats | None = None) -> Fit:
         free = np.ones(likelihood.size, dtype=np.bool_)
         rate, pull = point[lapses], here.gradient[lapses]
         free[lapses] = ~(((rate <= 0) & (pull <= 0)) | ((rate >= MOST_LAPSE) & (pull >= 0)))
-        own, converged = np.ix_(free, free), bool(np.abs(here.gradient[free]).max(initial=0.0) <= flat)
+        converged = bool(np.abs(here.gradient[free]).max(initial=0.0) <= flat)
         if converged or iterations == _MOST_ITERATIONS or np.abs(point).max() > _FARTHEST:
             break
         iterations += 1
         step = np.zeros(likelihood.size)
-        step[free] = _step(here.observed[own], here.expected[own], here.gradient[free])
+        step[free] = _step(here, free)
         step *= min(1.0, _LONGEST_STEP / float(np.abs(step).max()))
         floor, length = here.level - 1e-12 * abs(here.level), 1.0
         while True:
@@ -78,18 +78,20 @@ def fit(likelihood: Likelihood, start: Floats | None = None) -> Fit:
                 break
             length /= 2
         point, here = there, found
-    bread = np.zeros_like(here.observed)
+    bread, own = np.zeros_like(here.observed), np.ix_(free, free)
     definite = _definite(here.observed[own])
     if definite:
         bread[own] = np.linalg.inv(here.observed[own])
     return Fit(point, free, bread, here.observed, iterations, converged and definite)
 
 
-def _step(observed: Floats, expected: Floats, gradient: Floats) -> Floats:
+def _step(here: Derivatives, free: NDArray[np.bool_]) -> Floats:
+    own = np.ix_(free, free)
+    observed, gradient = here.observed[own], here.gradient[free]
     if _definite(observed):
         return np.linalg.solve(observed, gradient).astype(np.float64, copy=False)
     # Where nothing pulls, nothing moves: the least step of all that are best.
-    return np.linalg.lstsq(expected, gradient, rcond=None)[0].astype(np.float64, copy=False)
+    return np.linalg.lstsq(here.expected[own], gradient, rcond=None)[0].astype(np.float64, copy=False)
 
 
 def _definite(matrix: Floats) -> bool:

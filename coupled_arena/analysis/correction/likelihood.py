@@ -10,7 +10,9 @@ log(1 - p)`, so that a tie is half a win for both, as in `ratings.fit`; without 
 adds so many virtual ties of every model with a model at the mean.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -18,21 +20,11 @@ import numpy as np
 from coupled_arena.analysis.correction.votes import Floats
 from coupled_arena.analysis.labels import Codes
 
+Parts = tuple[Floats, Floats, Floats]
+"""On the difference, on difference and lapse, and on the lapse, each of shape (votes,)."""
+
 _LEAST = 1e-100
 """A smaller chance is taken for so much, so that a verdict against all odds costs much and not without end."""
-
-
-class Derivatives(NamedTuple):
-    """The log likelihood at a point, and its derivatives."""
-
-    level: float
-    """Its value."""
-    gradient: Floats
-    """First derivative, shape (parameters,)."""
-    expected: Floats
-    """Expected information: never negative, shape (parameters, parameters)."""
-    observed: Floats
-    """Negative second derivative, shape (parameters, parameters)."""
 
 
 class Rows(NamedTuple):
@@ -44,10 +36,34 @@ class Rows(NamedTuple):
     """First derivative on the difference."""
     on_lapse: Floats
     """First derivative on the lapse."""
-    expected: tuple[Floats, Floats, Floats]
+    expected: Parts
     """Expected information on the difference, on difference and lapse, and on the lapse."""
-    observed: tuple[Floats, Floats, Floats]
+    observed: Parts
     """Negative second derivatives, in the same order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Derivatives:
+    """The log likelihood at a point, and its derivatives; the second ones take longest, and only when asked for."""
+
+    level: float
+    """Its value."""
+    gradient: Floats
+    """First derivative, shape (parameters,)."""
+    information: Callable[[Parts], Floats]
+    """Returns the information that the verdicts' own add up to, the prior's included."""
+    rows: Rows
+    """What every verdict adds."""
+
+    @cached_property
+    def expected(self) -> Floats:
+        """Expected information: never negative, shape (parameters, parameters)."""
+        return self.information(self.rows.expected)
+
+    @cached_property
+    def observed(self) -> Floats:
+        """Negative second derivative, shape (parameters, parameters)."""
+        return self.information(self.rows.observed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,21 +131,26 @@ class Likelihood:
         coordinates = self.basis.shape[1]
         gradient = np.concatenate([rows.on_difference @ self.design, self._by_lapse(rows.on_lapse)])
         level = float(rows.level.sum())
-        expected, observed = (self._information(parts) for parts in (rows.expected, rows.observed))
+        pull: Floats | None = None
         if self.virtual_ties:
             strength = self.basis @ point[:coordinates]
             up, down = sigmoid(strength), sigmoid(-strength)
             level += self.virtual_ties * float((np.log(up) + np.log(down)).sum()) / 2
             gradient[:coordinates] += self.virtual_ties * ((down - up) / 2) @ self.basis
             pull = self.virtual_ties * (self.basis.T * (up * down)) @ self.basis
-            expected[:coordinates, :coordinates] += pull
-            observed[:coordinates, :coordinates] += pull
-        return Derivatives(level, gradient, expected, observed)
+
+        def information(parts: Parts) -> Floats:
+            found = self._information(parts)
+            if pull is not None:
+                found[:coordinates, :coordinates] += pull
+            return found
+
+        return Derivatives(level, gradient, information, rows)
 
     def _by_lapse(self, values: Floats) -> Floats:
         return np.bincount(self.lapse + 1, values, self.lapses + 1)[1:].astype(np.float64, copy=False)
 
-    def _information(self, parts: tuple[Floats, Floats, Floats]) -> Floats:
+    def _information(self, parts: Parts) -> Floats:
         own, crossed, lapsing = parts
         linear = self.design.shape[1]
         found = np.zeros((self.size, self.size))
