@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import weakref
 from collections.abc import Sequence
 
 import pytest
@@ -173,3 +174,15 @@ async def test_finished_conversations_leave_nothing_behind() -> None:
     await batch()
     gc.collect()
     assert len(gc.get_objects()) - before < 200
+
+
+async def test_a_finished_conversation_waits_for_no_garbage_collector() -> None:
+    seat = Echo("x")
+    gone = weakref.ref(seat)
+    gc.disable()
+    try:
+        await converse(InTurn("x", "x"), {"x": seat}, conversation="c")
+        del seat
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -106,8 +106,8 @@ class _Fault:
 class _Runtime(SingleThreadedAgentRuntime):
     """AutoGen's runtime without the spans, log lines and extra tasks that are most of what a message costs in it.
 
-    Both methods do what they override: queue a message, and hand it to whoever has subscribed. Only the latter is not
-    public; AutoGen is pinned to the version that has it.
+    What it overrides does the same: queue a message, and hand it to whoever has subscribed. It uses what is not public;
+    AutoGen is pinned to the version that has it.
     """
 
     def __init__(self) -> None:
@@ -143,6 +143,11 @@ class _Runtime(SingleThreadedAgentRuntime):
                     await agent.on_message(sent.message, context)
         finally:
             self._message_queue.task_done()
+
+    def release(self) -> None:
+        """Let go of the agents, who hold the runtime: a circle of the two would wait for the garbage collector."""
+        self._instantiated_agents.clear()
+        self._agent_factories.clear()
 
 
 class _Start:
@@ -275,6 +280,7 @@ async def converse(
             for task in stuck:
                 task.cancel()
     drained.result()
+    runtime.release()
     if fault.error is not None:
         raise ConversationFailed(conversation, f"{type(fault.error).__name__}: {fault.error}") from fault.error
     if agenda.result is None:
