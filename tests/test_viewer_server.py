@@ -14,7 +14,7 @@ from coupled_arena.errors import RunNotFound, StoreError
 from coupled_arena.records import Section, Turn
 from coupled_arena.reports.html.document import lines
 from coupled_arena.reports.html.overview import overview
-from coupled_arena.reports.viewer.drawing import Drawing, gone_through
+from coupled_arena.reports.viewer.drawing import Drawing, draw, gone_through
 from coupled_arena.reports.viewer.gallery import Gallery
 from coupled_arena.reports.viewer.server import Viewer
 from coupled_arena.tournaments.result import Result
@@ -159,6 +159,15 @@ async def test_what_cannot_be_drawn_says_why_until_it_can(tmp_path: Path) -> Non
     with pytest.raises(RunNotFound, match="holds no run 'other'"):
         await gallery.drawing("other")
     await gallery.aclose()
+
+
+def test_a_drawing_costs_the_processor_time_that_it_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    TOURNAMENT.run(tmp_path / "runs.db")
+    with Store(tmp_path / "runs.db", reading=True) as store:
+        name = store.run().id
+    # A busy machine makes it wait, which is no reason to rest.
+    monkeypatch.setattr("time.process_time", iter([1.0, 3.5]).__next__)
+    assert draw(tmp_path / "runs.db", name).seconds == 2.5
 
 
 def test_what_is_drawn_without_most_texts_is_what_is_drawn_with_them(tmp_path: Path) -> None:

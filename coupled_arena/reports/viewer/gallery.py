@@ -17,7 +17,7 @@ LOOK_SECONDS = 1.0
 """How often the store is looked at while somebody looks on."""
 
 REST = 4.0
-"""A run that is played is not drawn again before this many times the time that drawing took has passed."""
+"""A run that is played is not drawn again before this many times the processor time of its last drawing has passed."""
 
 FAULT_SECONDS = 15.0
 """A run that could not be drawn is tried again after this time, unless its page is asked for."""
