@@ -1,6 +1,7 @@
 """A run that is being played shows in the browser, goes on by itself, and survives a restart of the viewer."""
 
 from pathlib import Path
+from typing import Any
 
 from coupled_arena.reports.viewer.server import Viewer
 from coupled_arena.tournaments.result import Result
@@ -56,3 +57,48 @@ def test_a_run_is_followed_while_it_is_played_and_across_a_restart(tmp_path: Pat
         assert "taken" not in page.title()
         assert not [text for text in seen.said if "ERR_CONNECTION" not in text and "ERR_INCOMPLETE" not in text]
         assert all(asked.startswith(first.url) for asked in seen.asked)
+
+
+COUNTED = """
+window.following = 0;
+window.EventSource = class extends EventSource {
+    constructor(address) { super(address); window.following += 1; }
+    close() { super.close(); window.following -= 1; }
+};
+window.turned = hidden => {
+    Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+};
+"""
+
+
+def test_a_tab_takes_in_what_it_missed_unseen_or_because_it_could_not_be_fetched(tmp_path: Path) -> None:
+    path, played = tmp_path / "runs.db", TOURNAMENT.run()
+    with browser() as started, visit(started) as seen, Store(path) as store, Viewer(path, port=0) as viewer:
+        seen.page.set_default_timeout(1000 * PATIENCE)
+        seen.page.add_init_script(COUNTED)
+        with begin(store, played) as run:
+            run.save_battle(played.battles[0])
+            for address in ("/", f"/run/{run.id}/"):
+                seen.open(f"{viewer.url}{address}")
+                seen.until("window.following === 1")
+                seen.page.evaluate("window.turned(true)")
+                # A browser has few connections to one server for all its tabs together.
+                assert seen.page.evaluate("window.following") == 0
+            run.save_battle(played.battles[1])
+            run.finish("finished")
+            seen.page.evaluate("window.turned(false)")
+            seen.page.wait_for_selector("text=2 battles")
+        failed: list[str] = []
+
+        def fail(route: Any) -> None:
+            failed.append(route.request.url)
+            route.abort()
+
+        # As when the server is stopped between telling of a change and being asked for it.
+        seen.page.route("**/lines", fail, times=1)
+        with begin(store, played) as again:
+            again.save_battle(played.battles[2])
+            again.finish("finished")
+        seen.page.wait_for_selector("text=3 battles")
+        assert len(failed) == 1

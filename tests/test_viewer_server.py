@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import http.client
 import json
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -79,6 +80,31 @@ def test_a_store_that_goes_and_comes_back_is_a_problem_in_between(tmp_path: Path
         assert [run["id"] for run in get(viewer, "/runs")[1]["runs"]] == ["demo-3f2a91"]
 
 
+def test_what_lies_in_place_of_a_store_is_a_problem_and_no_wait(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    filled(path)
+    with Viewer(path, port=0) as viewer:
+        path.unlink()
+        for make, words in ((os.mkfifo, "is a folder or a device"), (Path.mkdir, "is a folder or a device")):
+            make(path)
+            status, told = get(viewer, "/runs")
+            assert status == 503 and words in told["problem"]
+            (path.rmdir if path.is_dir() else path.unlink)()
+        filled(path)
+        assert get(viewer, f"{RUN}/battle?id=b1")[0] == 200
+
+
+def test_asking_only_for_the_head_of_events_ends(tmp_path: Path) -> None:
+    filled(tmp_path / "runs.db")
+    with Viewer(tmp_path / "runs.db", port=0) as viewer:
+        connection = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=20)
+        for _ in range(2):
+            connection.request("HEAD", "/events")
+            response = connection.getresponse()
+            assert (response.status, response.read()) == (200, b"")
+        connection.close()
+
+
 def test_viewing_changes_no_store_and_takes_no_lock(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     old(path)
@@ -109,7 +135,7 @@ class Draws:
 
     def __init__(self) -> None:
         self.drawn = 0
-        self.fault: StoreError | None = None
+        self.fault: Exception | None = None
 
     async def __call__(self, path: Path, run: str) -> Drawing:
         self.drawn += 1
@@ -141,11 +167,12 @@ async def test_a_run_that_is_played_is_drawn_again_only_after_a_rest(tmp_path: P
     await gallery.aclose()
 
 
-async def test_what_cannot_be_drawn_says_why_until_it_can(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fault", [StoreError("the disk failed"), OSError("the disk failed")])
+async def test_what_cannot_be_drawn_says_why_until_it_can(tmp_path: Path, fault: Exception) -> None:
     filled(tmp_path / "runs.db")
     draws = Draws()
     gallery = Gallery(tmp_path / "runs.db", draws, look_seconds=0.01)
-    draws.fault = StoreError("the disk failed")
+    draws.fault = fault
     with pytest.raises(StoreError, match="the disk failed"):
         await gallery.drawing("demo-3f2a91")
     told = gallery.changes("demo-3f2a91", None, lambda: False)

@@ -1,6 +1,8 @@
 """Who may open pages, and what keeps strangers out of them."""
 
+import asyncio
 import http.client
+import socket
 from urllib.parse import urlencode
 
 import pytest
@@ -9,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from coupled_arena.errors import ConfigurationError
+from coupled_arena.reports.web.entry import body_of
 from coupled_arena.reports.web.server import PageServer
 
 TOKEN = "tokén of the house"
@@ -111,3 +114,30 @@ def test_a_cookie_is_good_after_a_restart_with_the_same_token_only() -> None:
 def test_an_address_that_others_can_reach_needs_a_token(host: str) -> None:
     with pytest.raises(ConfigurationError, match="view: token: must be given"):
         Pages(host=host)
+
+
+def test_a_request_that_breaks_off_in_its_body_has_one_answer_and_no_trace(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    head = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with Pages() as server:
+        for _ in range(5):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
+                client.sendall(head + b"zz\r\n")
+                answer = b"".join(iter(lambda: client.recv(4096), b""))
+                assert answer.count(b"HTTP/1.1 ") == 1
+        assert ask(server)[0] == 200
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("sent", [b"", b"token=", b"x" * 10_000])
+async def test_a_body_that_does_not_come_or_is_too_large_is_none(sent: bytes) -> None:
+    parts = [sent] if sent else []
+
+    async def receive() -> dict[str, object]:
+        if parts:
+            return {"type": "http.request", "body": parts.pop(), "more_body": True}
+        return await asyncio.Future()
+
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
+    assert await body_of(Request(scope, receive), seconds=0.01) is None

@@ -42,6 +42,9 @@ def connections(seconds: float) -> type[H11Protocol]:
                 response = h11.Response(status_code=400, headers=_NO_HTTP.raw_headers)
                 for event in (response, h11.Data(data=bytes(_NO_HTTP.body)), h11.EndOfMessage()):
                     self.transport.write(self.conn.send(event) or b"")
+            # What an application says to a request that broke off in its body would be a second answer.
+            if self.cycle is not None:
+                self.cycle.disconnected = True
             self.transport.close()
 
         @property

@@ -34,7 +34,8 @@ async function show() {
     dispatchEvent(new Event("drawn"));
   } catch (fault) {
     announce(String(fault.message ?? fault));
+    throw fault;
   }
 }
 
-show().then(() => new EventSource("/events").addEventListener("changed", show));
+show().catch(() => null).then(() => follow(() => "/events", show));

@@ -67,6 +67,7 @@ class Viewer(PageServer):
         self._gallery = Gallery(path, self._drawer, shelf=None if drawings is None else Shelf(drawings, path))
         self._reading = Watch(path)
         self._turn = asyncio.Lock()
+        self._searching = asyncio.Lock()
         routes = [
             Route("/", self._home, methods=["GET"]),
             Route("/page.css", self._style, methods=["GET"]),
@@ -154,12 +155,16 @@ class Viewer(PageServer):
             with Store(self._path, reading=True) as store:
                 return as_json(list(store.run(run).battles_with(text)))
 
-        return await asyncio.to_thread(find)
+        # One after the other: many at once would leave no thread for anything else.
+        async with self._searching:
+            return await asyncio.to_thread(find)
 
     async def _events(self, request: Request) -> Response:
         run: str | None = request.path_params.get("run")
         if run is not None and run not in {seen.id for seen in await self._gallery.runs()}:
             raise RunNotFound(f"{self._path}: holds no run {run!r}; / lists those it holds")
+        if request.method == "HEAD":
+            return Response(media_type="text/event-stream")
         known = request.headers.get("last-event-id") or request.query_params.get("known")
 
         async def told() -> AsyncIterator[str]:

@@ -1,12 +1,13 @@
 """Who may open a page: browsers of this machine, or those that have shown the token."""
 
+import asyncio
 import hashlib
 import hmac
 from html import escape
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -18,6 +19,9 @@ ENTER = "/enter"
 
 MOST_BYTES = 4096
 """Largest body of any request."""
+
+READ_SECONDS = 10.0
+"""How long a browser may take to send it."""
 
 _READS = ("GET", "HEAD")
 
@@ -46,13 +50,17 @@ def entrance(app: ASGIApp, token: str, port: int) -> ASGIApp:
     return Fenced(_Door(own, token, port) if token else Guard(own, ""))
 
 
-async def body_of(request: Request) -> bytes | None:
-    """Return the body of a request, or None where it is larger than `MOST_BYTES`."""
+async def body_of(request: Request, *, seconds: float = READ_SECONDS) -> bytes | None:
+    """Return the body of a request, or None where it is larger than `MOST_BYTES` or not sent in time."""
     content = bytearray()
-    async for part in request.stream():
-        content += part
-        if len(content) > MOST_BYTES:
-            return None
+    try:
+        async with asyncio.timeout(seconds):
+            async for part in request.stream():
+                content += part
+                if len(content) > MOST_BYTES:
+                    return None
+    except (TimeoutError, ClientDisconnect):
+        return None
     return bytes(content)
 
 

@@ -52,6 +52,21 @@ function said(text, attributes = {}) {
   return put(box, {}, [visible(shown.slice(0, MOST_SHOWN)), "… ", more]);
 }
 
+const AGAIN = 3000;
+
+// Calls `changed` whenever a server tells of a change, and listens anew where that fails, since a change is told once.
+// A browser has few connections to one server for all its tabs together, so a tab that nobody sees lets go of its own.
+function follow(address, changed) {
+  let events = null;
+  const turn = () => {
+    events?.close();
+    events = document.hidden ? null : new EventSource(address());
+    events?.addEventListener("changed", () => changed().catch(() => setTimeout(turn, AGAIN)));
+  };
+  document.addEventListener("visibilitychange", turn);
+  turn();
+}
+
 function clear(node, ...children) {
   node.replaceChildren();
   return put(node, {}, children);

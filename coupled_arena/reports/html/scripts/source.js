@@ -56,7 +56,12 @@ function served({ base, live = true }) {
       for (const id of await get(`search?text=${encodeURIComponent(text)}`)) yield [id, text];
     },
     listen(changed) {
-      if (live) new EventSource(`${base}events?known=${encodeURIComponent(state)}`).addEventListener("changed", changed);
+      let taken = state;
+      const take = async () => {
+        await changed();
+        taken = state;
+      };
+      if (live) follow(() => `${base}events?known=${encodeURIComponent(taken)}`, take);
     },
   };
 }
