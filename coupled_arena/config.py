@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from coupled_arena.arguments import path_of
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.prompts.documents import read_document
 from coupled_arena.tournaments.definition import Tournament
@@ -19,7 +20,7 @@ def load(path: str | Path) -> Tournament:
     Raises:
         ConfigurationError: the file cannot be read, is not TOML, or defines no tournament; every problem with its key.
     """
-    path = Path(path)
+    path = path_of(path, "load")
     parameters = read_document(path, "TOML", where=str(path), key="file")
     parameters.setdefault("name", path.stem)
     return Tournament.from_mapping(_anchored(parameters, path.parent), str(path))

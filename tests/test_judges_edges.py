@@ -156,7 +156,7 @@ def test_carried_verdicts_are_no_moves() -> None:
         ({"battle": [1], "judge": ["j"], "verdict": ["C"]}, "row 1: verdict: must be A, B, tie or missing, not 'C'"),
         ({"battle": [1, 1], "judge": ["j", "j"], "verdict": ["A", "B"]}, "row 2: judge: has the opinion of row 1"),
         ({"battle": [1], "judge": [None], "verdict": ["A"]}, "row 1: judge: is missing"),
-        ({"battle": [1], "judge": [["j"]], "verdict": ["A"]}, "row 1: judge: must be text or a number"),
+        ({"battle": [1], "judge": [["j"]], "verdict": ["A"]}, "judge: must be text that can be written, or a number"),
         ({"battle": [1], "judge": ["j"], "verdict": ["A"], "stage": [-1]}, "row 1: stage: must be a whole number"),
         ({"battle": [1], "judge": ["j"], "verdict": ["A"], "stage": [1e19]}, "row 1: stage: must be a whole number"),
         ({"battle": [1], "judge": ["j"], "verdict": ["A"], "length_a": ["long"]}, "length_a: must be a number"),
@@ -169,6 +169,11 @@ def test_carried_verdicts_are_no_moves() -> None:
         ({"battle": [1, 1], "judge": ["j", "k"], "verdict": ["A", "B"], "question": ["p", "q"]},
          "row 2: question: is not what row 1 says of the same battle"),
         ({"battle": [1], "judge": ["j"], "verdict": ["A"], "a": ["x"], "b": ["x"]}, "row 1: b: is the model of side A"),
+        ({"battle": [1], "judge": ["j\ud800"], "verdict": ["A"]}, "row 1: judge: must be text that can be written"),
+        ({"battle": [1, 2, 3], "judge": ["j"] * 3, "verdict": ["A"] * 3, "family": ["x", None, "y"]},
+         "row 3: family: is 'y' for j, and 'x' before; say one of them"),
+        ({"battle": [1, 2], "judge": ["j"] * 2, "verdict": ["A"] * 2, "a": ["m", "n"], "b": ["n", "m"],
+          "family_a": ["x", "z"], "family_b": ["z", "y"]}, "row 2: family_b: is 'y' for m, and 'x' before"),
     ],
 )  # fmt: skip
 def test_wrong_columns_are_refused_with_row_and_reason(rows: Rows, words: str) -> None:

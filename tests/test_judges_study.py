@@ -212,6 +212,8 @@ def test_the_command_exits_1_where_there_is_no_verdict_and_2_on_wrong_use(tmp_pa
     assert command(nothing, "--run", "x").exit_code == 2
     assert command(nothing, "--level", "95").exit_code == 2
     assert command(nothing, "--column", "judge").exit_code == 2
+    twice = command(nothing, "--column", "judge=x", "--column", "judge=y")
+    assert (twice.exit_code, "says twice what judge is called" in " ".join(twice.output.split())) == (2, True)
     with pytest.raises(ConfigurationError, match=r"holds no opinions\.parquet"):
         judges(tmp_path)
 

@@ -139,16 +139,16 @@ def test_a_tournament_and_keywords_are_refused_together() -> None:
 
 
 def test_a_truth_over_nothing_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="questions: must be at least 1"):
+    with pytest.raises(ConfigurationError, match="questions: must be a whole number of at least 1, not 0"):
         world().truth(questions=0)
-    with pytest.raises(ConfigurationError, match="draws: must be at least 1"):
+    with pytest.raises(ConfigurationError, match="draws: must be a whole number of at least 1"):
         world().truth(draws=0)
 
 
 def test_the_truth_of_judges_needs_a_listed_panel_but_that_of_debates_does_not() -> None:
     truth = world(judges=3, models=[*MODELS, "sim/joe", "sim/ann"]).truth(questions=2)
     assert len(truth.scores) == 5
-    with pytest.raises(ConfigurationError, match="list judges by name"):
+    with pytest.raises(ConfigurationError, match="there is no one committee to be true of; list the judges by name"):
         truth.opinions  # noqa: B018
 
 

@@ -1,5 +1,6 @@
 """The coverage that an interval is asked for."""
 
+from coupled_arena.arguments import is_share
 from coupled_arena.errors import ConfigurationError, Problem
 
 
@@ -9,9 +10,9 @@ def level_problems(where: str, level: float) -> list[Problem]:
     >>> level_problems("kappa", 0.95), level_problems("kappa", 95)[0].key
     ([], 'level')
     """
-    if 0 < level < 1:
+    if is_share(level):
         return []
-    return [Problem(where, "level", f"needs a coverage between 0 and 1, not {level}")]
+    return [Problem(where, "level", f"needs a coverage between 0 and 1, not {level!r}")]
 
 
 def require_level(where: str, level: float) -> None:

@@ -1,5 +1,6 @@
 """The command that studies how judges judge: judges."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -110,4 +111,6 @@ def _columns(given: list[str]) -> dict[str, str]:
     for name, equals, column in pairs:
         if not (name and equals and column):
             raise typer.BadParameter(f"must be NAME=COLUMN, not {name}{equals}{column}", param_hint="--column")
+    if twice := [name for name, number in Counter(name for name, *_ in pairs).items() if number > 1]:
+        raise typer.BadParameter(f"says twice what {twice[0]} is called; leave one out", param_hint="--column")
     return {name: column for name, _, column in pairs}

@@ -3,8 +3,6 @@
 import re
 from typing import TYPE_CHECKING
 
-from coupled_arena.errors import ConfigurationError
-
 if TYPE_CHECKING:
     from coupled_arena.models.model import Model
 
@@ -32,13 +30,6 @@ def model_of(text: str, where: str) -> "Model":
         >>> model_of("sim/ada?skill=1", "serve").name, model_of("ada=sim/ada?skill=1", "serve").name
         ('sim/ada', 'ada')
     """
-    from pydantic import ValidationError
+    from coupled_arena.studies.model_given import model_given
 
-    from coupled_arena.models.model import Model
-    from coupled_arena.tournaments.definition import problems_of
-
-    given = split_name(text)
-    try:
-        return Model(given) if isinstance(given, str) else Model(**given)
-    except ValidationError as error:
-        raise ConfigurationError(problems_of(error, where)) from None
+    return model_given(split_name(text), where)

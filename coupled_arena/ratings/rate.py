@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from coupled_arena.arguments import is_share
 from coupled_arena.errors import RatingError
 from coupled_arena.ratings.cells import Cells
 from coupled_arena.ratings.connectivity import Groups, comparable, components, ties_bounded
@@ -308,7 +309,7 @@ def _check(ties: str, cluster: str, level: float) -> None:
         raise RatingError(f"ties must be one of {', '.join(get_args(Ties))}, not {ties!r}")
     if cluster not in get_args(Cluster):
         raise RatingError(f"cluster must be one of {', '.join(get_args(Cluster))}, not {cluster!r}")
-    if not 0 < level < 1:
+    if not is_share(level):
         raise RatingError(f"level must lie between 0 and 1, not {level!r}")
 
 

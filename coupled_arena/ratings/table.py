@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,8 +135,9 @@ class RatingInput:
         Raises:
             RatingError: two rated battles have one question, replicate, pair, side and arm, or a row is not valid.
         """
-        battles = tuple(battles)
-        strangers = sorted({type(battle).__name__ for battle in battles} - {Battle.__name__})
+        given: Any = battles
+        known: tuple[Any, ...] = tuple(given) if isinstance(given, Iterable) else (given,)
+        strangers = sorted({type(battle).__name__ for battle in known} - {Battle.__name__})
         if strangers:
             raise RatingError(
                 f"rate takes the Battle records of a run, not {', '.join(strangers)}; for others: "
@@ -144,7 +145,7 @@ class RatingInput:
             )
         rated: dict[tuple[str, int, str, str, str], Battle] = {}
         names: set[str] = set(models)
-        for battle in battles:
+        for battle in known:
             names |= {battle.a, battle.b}
             if battle.decision.status == "void":
                 continue

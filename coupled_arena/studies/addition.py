@@ -8,6 +8,7 @@ from coupled_arena.errors import HERE
 from coupled_arena.models.model import Model
 from coupled_arena.studies.added import Addition
 from coupled_arena.studies.deriving import Bounds, Playing, bounds_of, derived, playing_of
+from coupled_arena.studies.model_given import model_given
 from coupled_arena.tournaments.base import Base
 from coupled_arena.tournaments.definition import Tournament, refuse_event_loop
 from coupled_arena.tournaments.derived import WithNewcomer
@@ -98,7 +99,7 @@ def with_newcomer(
         ConfigurationError: with every problem found.
         StoreError: the store holds no such run, or cannot be read.
     """
-    newcomer = model if isinstance(model, Model) else Model(model)
+    newcomer = model_given(model, where)
 
     def make(base: Base) -> WithNewcomer:
         return WithNewcomer.adding(base, newcomer, scores, where, **bounds_of(bounds, where))

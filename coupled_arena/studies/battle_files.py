@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from coupled_arena.arguments import path_of
 from coupled_arena.ratings.table import RatingInput
 from coupled_arena.ratings.table import Row as TableRow
 from coupled_arena.studies.battle_formats import (
@@ -95,7 +96,7 @@ def read_battles(
 
 def read_file(path: str | os.PathLike[str], *, cluster: str | None = None, **columns: str | None) -> BattleFile:
     """Return the battles of a file with what was left out of them; arguments are those of `read_battles`."""
-    path, problems = Path(path), Problems()
+    path, problems = path_of(path, "read_battles"), Problems()
     wanted = {*WANTED, *filter(None, (cluster, *columns.values()))}
     rows = read_rows(path, wanted, problems)
     first = next(rows, None)

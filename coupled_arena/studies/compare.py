@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from coupled_arena.errors import HERE, ConfigurationError, Problem
 from coupled_arena.models.model import Model
 from coupled_arena.studies.comparison import LEVEL, Comparison
+from coupled_arena.studies.model_given import model_given
 from coupled_arena.tournaments.definition import Tournament, refuse_event_loop
 from coupled_arena.tournaments.events import Listener
 from coupled_arena.tournaments.schedules import Adaptive, RoundRobin
@@ -105,7 +106,7 @@ def tournament_of(
         >>> tournament_of("sim/ada", "sim/bob", judges="sim/judge").committee.discussion_rounds
         0
     """
-    first, second = (model if isinstance(model, Model) else Model(model) for model in (a, b))
+    first, second = (model_given(model, where) for model in (a, b))
     if "models" in rules:
         raise ConfigurationError([Problem(where, "models", "a comparison is of the two models before; leave it out")])
     if first.name == second.name:

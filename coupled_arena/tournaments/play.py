@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from coupled_arena.arguments import path_of
 from coupled_arena.errors import HERE, BudgetReached, ListenerFailed
 from coupled_arena.models.calls import Backend
 from coupled_arena.models.gateway import Gateway
@@ -186,7 +187,7 @@ def opened(store: Store | Path | str | None) -> Iterator[tuple[Store, Store | Pa
         yield store, store
     elif store is not None and not is_memory(store):
         # Absolute, because whoever reads it later may have changed the working folder.
-        path = Path(store).absolute()
+        path = path_of(store, HERE, "store").absolute()
         with Store(path) as own:
             yield own, path
     else:

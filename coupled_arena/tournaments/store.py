@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from filelock import FileLock, Timeout
 from sqlalchemy import Engine, Table, func, select
 
+from coupled_arena.arguments import path_of
 from coupled_arena.errors import RunNotFound, StoreError, StoreLocked
 from coupled_arena.models.encoding import storable
 from coupled_arena.models.masking import published
@@ -111,7 +112,8 @@ class Store:
         clock: Callable[[], float] = time.time,
         reading: bool = False,
     ) -> None:
-        self.path = None if os.fspath(path) == MEMORY else Path(path)
+        file = path_of(path, "Store")
+        self.path = None if str(file) == MEMORY else file
         """The file, or None for a store in memory."""
         self._where = str(path)
         self._clock = clock

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from coupled_arena.errors import ConfigurationError, RunNotFound
+from coupled_arena.arguments import path_of
+from coupled_arena.errors import HERE, ConfigurationError, RunNotFound
 from coupled_arena.models.calls import Spent
 from coupled_arena.prompts import load_prompts
 from coupled_arena.records import USUAL_DIFFICULTY, Battle
@@ -105,7 +106,7 @@ def begun_under(digest: str, store: Store | Path | str | None) -> Begun | None:
     Raises:
         StoreError: the store cannot be read.
     """
-    if store is None or (not isinstance(store, Store) and not Path(store).exists()):
+    if store is None or (not isinstance(store, Store) and not path_of(store, HERE, "store").exists()):
         return None
     if isinstance(store, Store):
         return _begun(store.find(digest))

@@ -103,8 +103,8 @@ def _table(given: "_Columns") -> Opinions:
         b=each.said("b", b),
         length=each.said("length_a", np.log2(length_a / length_b)),
         truth=each.said("truth", given.scores("truth")),
-        judge_family=given.families("family", judge, len(judges)),
-        model_family=given.model_families(a, b, len(models)),
+        judge_family=given.families({"family": judge}, judges),
+        model_family=given.families({"family_a": a, "family_b": b}, models),
         battle_ids=tuple(key[-1] for key in ids),
         absent=tuple(name for name in LACKING if name not in given),
     )
@@ -190,12 +190,12 @@ class _Columns:
 
     def texts(self, name: str) -> list[str]:
         """Return a column as text, empty where a value is missing."""
-        known, values = _Known(str, ""), self.values(name)
+        known, values = _Known(_text, ""), self.values(name)
         try:
             return list(map(known.__getitem__, values))
-        except TypeError:
+        except (TypeError, ValueError):
             row = next(at for at, value in enumerate(values) if not known.takes(value))
-            self.refuse(row, name, f"must be text or a number, not {values[row]!r}")
+            self.refuse(row, name, f"must be text that can be written, or a number, not {values[row]!r}")
 
     def read(self, name: str, what: str, meaning: Callable[[Any], float], missing: float) -> Floats:
         """Return a column as numbers; `meaning` raises `KeyError`, `TypeError` or `ValueError` for what is none."""
@@ -264,16 +264,23 @@ class _Columns:
             self.refuse(int(np.argmax(same)), "b", "is the model of side A; leave the row out")
         return models, a, b
 
-    def families(self, name: str, codes: Codes, size: int) -> tuple[str, ...]:
-        """Return the family of every code, the first one that is said of it."""
-        found = [""] * size
-        for code, value in dict.fromkeys(zip(codes.tolist(), self.texts(name), strict=True)):
-            found[code] = found[code] or value
-        return tuple(found)
+    def families(self, columns: Mapping[str, Codes], names: Sequence[str]) -> tuple[str, ...]:
+        """Return the family of every name, empty where no row says it; rows that say it must agree."""
+        found: dict[int, str] = {}
+        for column, codes in columns.items():
+            said = list(zip(codes.tolist(), self.texts(column), strict=True))
+            for code, family in dict.fromkeys(said):
+                if family and found.setdefault(code, family) != family:
+                    row, other = said.index((code, family)), found[code]
+                    self.refuse(row, column, f"is {family!r} for {names[code]}, and {other!r} before; say one of them")
+        return tuple(found.get(code, "") for code in range(len(names)))
 
-    def model_families(self, a: Codes, b: Codes, size: int) -> tuple[str, ...]:
-        sides = (self.families(name, codes, size) for name, codes in (("family_a", a), ("family_b", b)))
-        return tuple(first or second for first, second in zip(*sides, strict=True))
+
+def _text(value: Any) -> str:
+    """Return a value as text; half of a pair of code units is none that anything can be written with."""
+    text = value if isinstance(value, str) else str(value)
+    text.encode()
+    return text
 
 
 class _Known(dict[Any, Any]):

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from coupled_arena.arguments import path_of
 from coupled_arena.errors import StoreError
 from coupled_arena.records import Battle
 from coupled_arena.reports.html.document import battle_document, lines
@@ -45,7 +46,7 @@ def report(
         ...     report(tournament.run(), f"{folder}/report.html").name
         'report.html'
     """
-    target = Path(path)
+    target = path_of(path, "report")
     with result_in(source, run, "report") as result:
         try:
             _require_page(target)

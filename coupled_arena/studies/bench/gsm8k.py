@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from coupled_arena.arguments import path_of
 from coupled_arena.models.calls import Message
 from coupled_arena.studies.bench.files import Collection, rows_of, text_in
 from coupled_arena.studies.bench.scoring import Exact, last_number
@@ -27,7 +28,7 @@ def gsm8k(path: str | Path) -> Task:
     Raises:
         ConfigurationError: with everything wrong in the file, by line.
     """
-    path = Path(path)
+    path = path_of(path, "gsm8k")
     found = Collection(distinct=False)
     for line, row in rows_of(path, found.problems):
         question, answer = text_in(row, "question"), text_in(row, "answer")

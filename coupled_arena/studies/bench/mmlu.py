@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from coupled_arena.arguments import path_of
 from coupled_arena.models.calls import Message
 from coupled_arena.studies.bench.files import SUFFIXES, Collection, as_text, rows_of, text_in
 from coupled_arena.studies.bench.scoring import LETTERS, Exact, letter, strict_letter
@@ -38,7 +39,7 @@ def mmlu(path: str | Path, *, strict: bool = False) -> Task:
     Raises:
         ConfigurationError: with everything wrong in the files, by file and line.
     """
-    path = Path(path)
+    path = path_of(path, "mmlu")
     found = Collection(distinct=False)
     for file in _files(path):
         for line, row in rows_of(file, found.problems, COLUMNS):

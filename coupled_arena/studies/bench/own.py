@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from coupled_arena.arguments import path_of
 from coupled_arena.studies.bench.files import Collection, as_text, rows_of, text_in
 from coupled_arena.studies.bench.scoring import (
     LETTERS,
@@ -45,7 +46,7 @@ def own_task(
         ConfigurationError: with everything wrong in the file (fields missing or unknown, an id or a text twice, no item
             at all), by line.
     """
-    path = Path(path)
+    path = path_of(path, "own_task")
     found = Collection()
     for line, row in rows_of(path, found.problems):
         item = Item(*(text_in(row, key) for key in FIELDS))

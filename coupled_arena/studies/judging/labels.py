@@ -11,6 +11,7 @@ import numpy as np
 from coupled_arena.analysis.judges import Opinions
 from coupled_arena.analysis.judges.estimate import Floats
 from coupled_arena.analysis.labels import Codes
+from coupled_arena.arguments import refuse
 from coupled_arena.shown import plural
 from coupled_arena.studies.battle_formats import Wrong, score_of
 from coupled_arena.studies.battle_rows import Row, read_rows
@@ -90,6 +91,8 @@ def _rows(source: Any, problems: Problems) -> Iterator[Row]:
         return read_rows(Path(source), COLUMNS, problems)
     if isinstance(source, Mapping):
         rows = [dict(zip(COLUMNS, item, strict=True)) for item in source.items()]
-    else:
+    elif hasattr(source, "columns"):
         rows = source[[name for name in COLUMNS if name in source.columns]].to_dict("records")
+    else:
+        refuse("labels", "source", "a file, a data frame, or verdicts by the id of the battle", source)
     return (Row(f"labels: row {number}", fields) for number, fields in enumerate(rows, start=1))

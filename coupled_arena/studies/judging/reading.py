@@ -11,6 +11,7 @@ import numpy as np
 
 from coupled_arena.analysis.judges import LACKING, NEEDED, OPTIONAL, Opinions, opinions_of
 from coupled_arena.analysis.judges.estimate import Floats
+from coupled_arena.arguments import refuse
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.records import VERDICT_OF, OnFlip
 from coupled_arena.studies.battle_formats import Wrong, score_of
@@ -59,6 +60,8 @@ def read_opinions(source: Any, *, run: str | None = None, columns: Mapping[str, 
     path = Path(source) if isinstance(source, str | os.PathLike) else None
     # `Path.is_dir` raises an error where a name is too long.
     folder = path is not None and os.path.isdir(path)  # noqa: PTH112
+    if not isinstance(columns, Mapping | None):
+        refuse("opinions", "columns", "names of columns by those of the frame `opinions`", columns)
     file = folder or (path is not None and path.suffix in ENDINGS)
     table = isinstance(source, Mapping) or hasattr(source, "columns")
     if run is not None and (file or table or isinstance(source, Result)):

@@ -154,7 +154,11 @@ class Truth:
         """
         listed = {domain: self.tournament.judges_in(domain) for domain in (q.domain for q in self.questions)}
         if any(isinstance(judges, int) for judges in listed.values()):
-            message = "a number of judges are the best rated of a run, not known before it; list judges by name"
+            message = (
+                "with a number of judges those are seated that a run has rated best so far, others in every round, so "
+                "there is no one committee to be true of; list the judges by name (skills, scores, win_probabilities "
+                "and verdicts need no committee)"
+            )
             raise ConfigurationError([Problem("World", "judges", message)])
         author_of = Seating(self.tournament, Answering(), load_prompts(self.tournament.prompt_set)).author_of
         return opinions_of(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coupled_arena.arguments import count_of, refuse
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.model import Model
 from coupled_arena.models.simulated.dials import dial_problems, read_dials
@@ -51,7 +52,9 @@ class World:
             raise ConfigurationError(
                 [Problem(_HERE, next(iter(parameters)), "is given beside a tournament; change it there")]
             )
-        self.tournament = tournament or Tournament(**parameters)
+        if not isinstance(tournament, Tournament | None):
+            refuse(_HERE, "tournament", "a Tournament, or its keywords: World(models=..., judges=...)", tournament)
+        self.tournament = Tournament(**parameters) if tournament is None else tournament
         """The definition."""
         problems = tuple(_problems(self.tournament))
         if problems:
@@ -74,15 +77,16 @@ class World:
             questions: on how many further questions every possible pair debates; None takes as many as make about
                 2,000 debates, 4 at least. Errors shrink with the square root of this number.
             draws: how often judges form an opinion on each debate, every time with new dice.
+
+        Raises:
+            ConfigurationError: either is no whole number of at least 1.
         """
         if questions is None:
             pairs = len(self.tournament.possible_pairs) * (2 if self.tournament.battle.sides == "both" else 1)
             questions = max(4, round(DEBATES / pairs))
-        for name, value in (("questions", questions), ("draws", draws)):
-            if value < 1:
-                raise ConfigurationError([Problem("truth", name, f"must be at least 1, not {value}")])
-        further = further_questions(self.tournament, questions)
-        return Truth(tournament=self.tournament, book=self.book, questions=further, draws=draws)
+        further = further_questions(self.tournament, count_of(questions, "truth", "questions"))
+        drawn = count_of(draws, "truth", "draws")
+        return Truth(tournament=self.tournament, book=self.book, questions=further, draws=drawn)
 
     def __repr__(self) -> str:
         return f"World({self.book.number}: {', '.join(model.name for model in self.tournament.models)})"
