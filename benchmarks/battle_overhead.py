@@ -1,7 +1,7 @@
 """What a battle costs beside its models: CPU of bus and gateway, CPU with the store, and a thousand battles at once.
 
-Models answer at once (or after --latency in the last part), so what is measured is ours. A committee of five and one
-discussion round: 19 calls a battle.
+Models answer at once (or after --latency in the last part), so what is measured is ours; simulated ones work for their
+answers. A committee of five and one discussion round: 19 calls a battle.
 
     python benchmarks/battle_overhead.py [--battles 200] [--concurrent 1000] [--latency 0.2] [--json]
 """
@@ -67,8 +67,8 @@ class Instant:
         """Hold nothing."""
 
 
-def tournament(battles: int, seed: int) -> ca.Tournament:
-    """Return two models that fight so many battles before five judges."""
+def tournament(battles: int, seed: int, provider: str = "bench") -> ca.Tournament:
+    """Return two models of a provider that fight so many battles before five judges."""
     text = "Which of the two proofs of the theorem is easier to check, and why? Case {}."
     questions = [
         ca.Question(id=f"q{n}", domain="logic", language="en", text=text.format(n), author="bench")
@@ -76,8 +76,8 @@ def tournament(battles: int, seed: int) -> ca.Tournament:
     ]
     return ca.Tournament(
         name="overhead",
-        models=["bench/a", "bench/b"],
-        judges=[f"bench/j{n}" for n in range(5)],
+        models=[f"{provider}/a", f"{provider}/b"],
+        judges=[f"{provider}/j{n}" for n in range(5)],
         domains=["logic"],
         questions=tuple(questions),
         questions_per_domain=battles,
@@ -148,10 +148,16 @@ async def bus_alone(battles: int) -> dict[str, float]:
 
 
 async def timed(
-    battles: int, store: Path | None, *, latency: float = 0.0, seed: int = 0, concurrency: int = 64
+    battles: int,
+    store: Path | None,
+    *,
+    latency: float = 0.0,
+    seed: int = 0,
+    concurrency: int = 64,
+    provider: str = "bench",
 ) -> dict[str, float]:
     """Play battles and return what they took and left."""
-    definition = tournament(battles, seed).model_copy(update={"concurrency": concurrency})
+    definition = tournament(battles, seed, provider).model_copy(update={"concurrency": concurrency})
     gc.collect()
     before, tasks = memory(), len(asyncio.all_tasks())
     wall, cpu = time.perf_counter(), time.process_time()
@@ -187,6 +193,7 @@ async def measure(battles: int, concurrent: int, latency: float) -> dict[str, di
             "bus alone": await bus_alone(battles),
             "bus and gateway": await timed(battles, None, seed=2),
             "with the store": await timed(battles, Path(folder) / "runs.db", seed=3),
+            "simulated models, with the store": await timed(battles, Path(folder) / "runs.db", seed=5, provider="sim"),
             at_once: await timed(concurrent, None, latency=latency, seed=4, concurrency=concurrent),
         }
 

@@ -57,13 +57,14 @@ def reply_to(call: Call) -> Reply:
     dials = read_dials(call.model.model)
     key = noise_of(call, _canonical(call.model.model))
     wording = wording_for(call.messages[0].content)
-    usage = Usage(prompt_tokens=sum(wording.size(message.content) for message in call.messages))
+    read = sum(wording.size(message.content) for message in call.messages)
     if dials.error and chance(key, f"error {call.attempt}") < dials.error:
         fault = _FAULTS[int(chance(key, f"fault {call.attempt}") * len(_FAULTS))]
         return Reply(outcome="failed", detail=fault)
     sharing: Sharing = "shared" if call.sampling.temperature else "deterministic"
     if dials.refusal and chance(key, "refusal") < dials.refusal:
-        return Reply(outcome="refused", usage=usage, sharing=sharing, detail="the simulated model refused to answer")
+        detail = "the simulated model refused to answer"
+        return Reply(outcome="refused", usage=Usage(prompt_tokens=read), sharing=sharing, detail=detail)
     text, debates = _said(call, dials, key, wording)
     for stop in call.stop:
         text = text.partition(stop)[0]
@@ -74,7 +75,7 @@ def reply_to(call: Call) -> Reply:
         most = min(most, max(1, int(size * chance(key, "what is left"))))
     if size > most:
         text, size, outcome = wording.cut(text, most), most, "truncated"
-    usage = Usage(prompt_tokens=usage.prompt_tokens, completion_tokens=size)
+    usage = Usage(prompt_tokens=read, completion_tokens=size)
     return Reply(text=text, outcome=outcome, usage=usage, sharing=sharing)
 
 
