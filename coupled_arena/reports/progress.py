@@ -6,12 +6,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 from rich.text import Text
 
 from coupled_arena.records import Battle
-from coupled_arena.shown import printable
+from coupled_arena.shown import plural, printable
 from coupled_arena.tournaments.events import (
     BattleEnded,
     BenchOpened,
@@ -25,6 +25,8 @@ from coupled_arena.tournaments.events import (
 SECONDS_BETWEEN_LINES = 5.0
 SECONDS_BETWEEN_CHANGES = 0.5
 LONGEST_REMARK = 300
+ENOUGH = 3
+"""Battles that have to end before anything is said of the time that is left."""
 
 
 class Progress:
@@ -50,7 +52,11 @@ class Progress:
         self.total = self.done = self.made = self.memoised = self.retries = 0
         self.usd = 0.0
         self.unpriced: set[str] = set()
-        self.began = self.spoken = clock()
+        self.spent = 0
+        """Calls that the battles took which have ended."""
+        self.start = (clock(), 0, 0)
+        """When the first round began, and the calls made and memoised before."""
+        self.spoken = clock()
         self.quiet: dict[str, float] = {}
         self.said: set[str] = set()
         self.bar: Bar | None = None
@@ -65,12 +71,11 @@ class Progress:
                 MofNCompleteColumn(),
                 TextColumn("{task.description}"),
                 TimeElapsedColumn(),
-                TextColumn("left"),
-                TimeRemainingColumn(),
+                TextColumn("{task.fields[left]}"),
                 console=self.console,
                 transient=True,
             )
-            self.task = self.bar.add_task("", total=None)
+            self.task = self.bar.add_task("", total=None, left="")
             self.bar.start()
         return self
 
@@ -87,12 +92,15 @@ class Progress:
                 self.total = total
                 self._say(f"run {run}: at most {total} {self.unit}")
             case RoundOpened(number, pairings):
+                if not self.done:
+                    self.start = (self.clock(), self.made, self.memoised)
                 byes = [pairing.a for pairing in pairings if pairing.b is None]
                 bye = f", {byes[0]} has a bye" if byes else ""
                 matches = len(pairings) - len(byes)
                 self._say(f"round {number}: {matches} match{'es' * (matches != 1)}{bye}")
             case BattleEnded(battle):
                 self.done += 1
+                self.spent += calls_of(battle)
                 for remark in remarks(battle):
                     # What a provider does not answer it will not answer a hundred times over.
                     if remark not in self.said:
@@ -127,12 +135,13 @@ class Progress:
     def line(self) -> str:
         """The state in one line."""
         least = "at least " if self.unpriced else ""
-        retried = f", {self.retries} retries" if self.retries else ""
-        return f"{self.made} calls, {self.memoised} from the memo{retried}, {least}${self.usd:.2f}"
+        retried = f", {plural(self.retries, 'retry')}" if self.retries else ""
+        return f"{plural(self.made, 'call')}, {self.memoised} from the memo{retried}, {least}${self.usd:.2f}"
 
     def _step(self) -> None:
         if self.bar is not None and self.task is not None:
-            self.bar.update(self.task, completed=self.done, total=self.total, description=self.line)
+            left = self._left(self.clock()).removeprefix(", ")
+            self.bar.update(self.task, completed=self.done, total=self.total, description=self.line, left=left)
             return
         now = self.clock()
         in_notebook = self.console.is_jupyter
@@ -141,10 +150,23 @@ class Progress:
             self.spoken = now
             self._state(f"{self.done} of {self.total} {self.unit}, {self.line}{self._left(now)}")
 
+    def seconds_left(self, now: float) -> float | None:
+        """Return about how many seconds are left, or None before enough battles have ended to say.
+
+        Work is counted in calls, because dozens of battles may be under way before the first one ends, and time by the
+        calls that were made, because what the memo answers takes none.
+        """
+        began, made, memoised = self.start
+        made, answered = self.made - made, self.made - made + self.memoised - memoised
+        if self.done < min(ENOUGH, self.total) or not made:
+            return None
+        left = max(self.spent / self.done * self.total - answered, self.total - self.done)
+        return left * (now - began) / made
+
     def _left(self, now: float) -> str:
-        if not self.done:
+        seconds = self.seconds_left(now)
+        if seconds is None:
             return ""
-        seconds = (now - self.began) / self.done * (self.total - self.done)
         return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {seconds:.0f} s left"
 
     def _state(self, line: str) -> None:
@@ -172,11 +194,20 @@ class AnswerProgress(Progress):
         """Take note of an event."""
         if isinstance(event, CallAnswered):
             self.done += 1
+            self.spent += 1
             remark = f"{event.call.model.name}: {event.reply.outcome}: {event.reply.detail}"[:LONGEST_REMARK]
             if not event.reply.answered and remark not in self.said:
                 self.said.add(remark)
                 self._say(remark)
         super().__call__(event)
+
+
+def calls_of(battle: Battle) -> int:
+    """Return how many calls a battle took, those included that it shared with others."""
+    turns = sum(turn.requests + (max(1, len(turn.sections)) if turn.by_section else 1) for turn in battle.turns)
+    asked = [opinion for opinion in battle.opinions if opinion.status != "not asked"]
+    # A judge that can choose is asked for its reasons and then for its choice.
+    return turns + sum(2 if opinion.probabilities else 1 + opinion.repairs for opinion in asked)
 
 
 def remarks(battle: Battle) -> list[str]:
