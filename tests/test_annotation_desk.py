@@ -1,8 +1,12 @@
 """What an annotator is given, what becomes of a vote, and how far people agree with those who judge."""
 
+import http.client
+import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,8 +14,9 @@ from hypothesis import strategies as st
 
 import coupled_arena as ca
 from coupled_arena.analysis.agreement import kappa
-from coupled_arena.errors import ConfigurationError
+from coupled_arena.errors import ConfigurationError, StoreError
 from coupled_arena.protocols.voting import exchanged
+from coupled_arena.reports.annotation.server import AnnotationServer
 from coupled_arena.studies.annotation.agreement import human_agreement, table_rows
 from coupled_arena.studies.annotation.desk import Choice, Desk
 from coupled_arena.studies.annotation.drawing import order_of, place_of
@@ -88,6 +93,58 @@ def test_what_is_no_vote_is_refused(store: Store, shown: str | None, choice: Cho
     with pytest.raises(ConfigurationError, match="annotate: "):
         desk.vote(shown or slip.shown, choice)
     assert store.human_votes.load() == ()
+
+
+def test_one_annotator_at_two_desks_is_shown_nothing_twice(store: Store) -> None:
+    assert store.path is not None
+    first, others = Desk(store, annotator="me"), []
+    with Store(store.path) as elsewhere:
+        second = Desk(elsewhere, annotator="me")
+        while (slip := first.next()) is not None:
+            first.vote(slip.shown, "left")
+            other = second.next()
+            if other is None:
+                break
+            second.vote(other.shown, "right")
+            others.append(other.shown)
+            assert second.progress == first.progress._replace(voted=first.progress.voted + 1)
+    votes = store.human_votes.load()
+    assert first.next() is None and len(votes) == first.progress.texts == first.progress.voted
+    assert len(set(others)) == len(others) > 10
+
+
+def test_a_vote_into_a_store_that_was_moved_away_is_refused(store: Store) -> None:
+    desk, path = Desk(store), store.path
+    slip = desk.next()
+    assert slip is not None and path is not None
+    aside = path.rename(path.with_name("aside.db"))
+    with pytest.raises(StoreError, match="was removed or replaced while votes were cast"):
+        desk.vote(slip.shown, "left")
+    assert (desk.progress.voted, store.human_votes.load()) == (0, ())
+    aside.rename(path)
+    desk.vote(slip.shown, "left")
+    assert desk.progress.voted == 1
+
+
+def test_a_page_of_another_sitting_casts_no_vote(store: Store) -> None:
+    desk = Desk(store, annotator="ada", seed=1)
+
+    def post(server: AnnotationServer, **vote: Any) -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        connection.request("POST", "/vote", json.dumps(vote), {"Content-Type": "application/json; charset=utf-8"})
+        with closing(connection):
+            return connection.getresponse().status
+
+    slip = desk.next()
+    assert slip is not None
+    with AnnotationServer(desk, port=0) as server:
+        for other in (Desk(store, annotator="bob", seed=1), Desk(store, annotator="ada", seed=2)):
+            assert post(server, shown=slip.shown, choice="left", sitting=other.sitting) == 409
+        assert post(server, shown=slip.shown, choice="left") == 400
+        assert post(server, shown=slip.shown, choice=["left"], sitting=desk.sitting) == 400
+        assert store.human_votes.load() == ()
+        assert post(server, shown=slip.shown, choice="left", sitting=desk.sitting) == 200
+    assert [vote.shown for vote in store.human_votes.load()] == [slip.shown]
 
 
 def test_votes_count_for_a_rejudging_and_no_longer_for_a_battle_that_became_another_text(store: Store) -> None:

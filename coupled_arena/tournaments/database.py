@@ -81,6 +81,20 @@ def identity_of(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+Placed = tuple[Path, tuple[int, int] | None]
+"""A file, and what told it from every other when it was opened."""
+
+
+def require_in_place(file: Placed | None, where: str, doing: str, advice: str) -> None:
+    """Make sure that what is written is in the file of that name: SQLite writes on into a removed one.
+
+    Raises:
+        StoreError: it is not.
+    """
+    if file is not None and identity_of(file[0]) != file[1]:
+        raise StoreError(f"{where}: was removed or replaced while {doing}; {advice}")
+
+
 def prepare(connection: Connection, where: str, *, create: bool, reading: bool = False) -> None:
     """Make the tables of a new store, or check that an existing file is one this version can read.
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 from coupled_arena.models.encoding import storable
 from coupled_arena.records import Name, Order, Record, Verdict
 from coupled_arena.tournaments import schema
-from coupled_arena.tournaments.database import decoded, explained
+from coupled_arena.tournaments.database import Placed, decoded, explained, require_in_place
 
 _SAVE = schema.insertion(schema.human_votes, replace=True)
 
@@ -36,16 +36,18 @@ class HumanVote(Record):
 class HumanVotes:
     """The votes that a store holds: at most one of an annotator on a text, the last one."""
 
-    def __init__(self, connection: Connection, where: str) -> None:
+    def __init__(self, connection: Connection, where: str, file: Placed | None = None) -> None:
         self._connection = connection
         self._where = where
+        self._file = file
 
     def save(self, vote: HumanVote) -> None:
         """Store a vote in a transaction of its own, in place of an earlier one of this annotator on this text.
 
         Raises:
-            StoreError: the store cannot be written.
+            StoreError: the store cannot be written, or no longer is the file of its name.
         """
+        require_in_place(self._file, self._where, "votes were cast", "put it back, or vote on what lies there now")
         row = (
             bytes.fromhex(vote.shown),
             storable(vote.annotator),

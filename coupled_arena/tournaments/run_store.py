@@ -6,7 +6,6 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -19,7 +18,7 @@ from coupled_arena.models.encoding import storable
 from coupled_arena.models.masking import without_secrets
 from coupled_arena.records import Battle, Question, Usage
 from coupled_arena.tournaments import schema
-from coupled_arena.tournaments.database import UNREADABLE, explained, explanation, identity_of, transaction
+from coupled_arena.tournaments.database import UNREADABLE, Placed, explained, explanation, require_in_place, transaction
 from coupled_arena.tournaments.reader import RunReader
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ class RunStore:
         run: str,
         lock: FileLock | None,
         clock: Callable[[], float],
-        file: tuple[Path, tuple[int, int] | None] | None = None,
+        file: Placed | None = None,
     ) -> None:
         self.id = run
         """Id of the run."""
@@ -294,15 +293,8 @@ class RunStore:
             self.close()
 
     def _still_there(self) -> None:
-        """Make sure that what was written is in the file of that name: SQLite writes on into a removed one."""
-        if self._file is None:
-            return
-        path, opened = self._file
-        if identity_of(path) != opened:
-            raise StoreError(
-                f"{self._where}: was removed or replaced while run {self.id} was writing; nothing of the run is in the "
-                "file of that name: leave it where it is, and run again"
-            )
+        advice = "nothing of the run is in the file of that name: leave it where it is, and run again"
+        require_in_place(self._file, self._where, f"run {self.id} was writing", advice)
 
     def _new(self, table: str, name: str) -> str:
         """Return an id as it is stored; the same one twice would put one record in the place of another."""

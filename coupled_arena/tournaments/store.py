@@ -119,8 +119,12 @@ class Store:
         self._clock = clock
         self._sound: int | None = None
         create = create and not reading
-        if self.path is not None and not create and not _there(self.path):
+        there = self.path is not None and _there(self.path)
+        if self.path is not None and not create and not there:
             raise StoreError(f"{self._where}: there is no store yet; `coupled-arena run FILE.toml` makes one")
+        # Opening a pipe would wait for ever.
+        if self.path is not None and there and not self.path.is_file():
+            raise StoreError(f"{self._where}: is a folder or a device, and no file; name a file")
         try:
             if reading and self.path is not None:
                 self._open(reading_engine(self.path, still=False), create=False, reading=True)
@@ -255,7 +259,7 @@ class Store:
     @property
     def human_votes(self) -> HumanVotes:
         """The votes of people on battles."""
-        return HumanVotes(self._connection, self._where)
+        return HumanVotes(self._connection, self._where, self._file)
 
     def find(self, digest: str) -> RunReader | None:
         """Return the newest run of a definition by its digest, or None where there is none."""

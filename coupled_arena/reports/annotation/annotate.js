@@ -5,6 +5,7 @@ const CHOICES = ["left", "right", "tie", "pass"];
 const TITLES = { left: "Left", right: "Right" };
 
 let shown = null;
+let sitting = null;
 let busy = true;
 
 async function ask(path, body) {
@@ -27,7 +28,8 @@ async function turnTo(path, body) {
   busy = false;
 }
 
-function draw({ slip, progress }) {
+function draw({ slip, progress, sitting: own }) {
+  sitting = own;
   const { voted, passed, texts } = progress;
   byId("far").textContent = `${number(voted)} of ${number(texts)} voted on${passed ? `, ${number(passed)} passed` : ""}`;
   shown = slip?.shown ?? null;
@@ -92,7 +94,7 @@ function spoken({ column, sections }, row, language) {
 function act(choice) {
   if (busy) return;
   if (choice === "back") turnTo("/last");
-  else if (shown && CHOICES.includes(choice)) turnTo("/vote", { shown, choice });
+  else if (shown && CHOICES.includes(choice)) turnTo("/vote", { shown, choice, sitting });
 }
 
 addEventListener("keydown", (event) => {

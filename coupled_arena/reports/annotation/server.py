@@ -4,7 +4,7 @@ import asyncio
 import json
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,7 +14,7 @@ from coupled_arena.models.serving.listening import HOST
 from coupled_arena.reports.web.answers import as_json, as_problem
 from coupled_arena.reports.web.entry import body_of
 from coupled_arena.reports.web.server import PageServer
-from coupled_arena.studies.annotation.desk import Desk, Slip
+from coupled_arena.studies.annotation.desk import Choice, Desk, Slip
 
 PORT = 8002
 """Port unless told otherwise."""
@@ -72,21 +72,23 @@ class AnnotationServer(PageServer):
 
     async def _vote(self, request: Request) -> Response:
         # A form of another page cannot send this type without being asked for leave first.
-        if request.headers.get("content-type") != "application/json":
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             return as_problem("a vote is a JSON object", 415)
         body = await body_of(request)
         try:
             given: Any = json.loads(body or b"")
-            shown, choice = str(given["shown"]), given["choice"]
+            shown, choice, sitting = str(given["shown"]), cast(Choice, str(given["choice"])), given["sitting"]
         except (ValueError, TypeError, LookupError, RecursionError):
-            return as_problem("a vote holds `shown` and `choice`", 400)
+            return as_problem("a vote holds `shown`, `choice` and `sitting`", 400)
+        if sitting != self._desk.sitting:
+            return as_problem("this page is of another annotator or seed than the server: load it again", 409)
         async with self._turn:
             await asyncio.to_thread(self._desk.vote, shown, choice)
             return self._shown(await asyncio.to_thread(self._desk.next))
 
     def _shown(self, slip: Slip | None) -> Response:
         told = None if slip is None else slip.document()
-        return as_json({"slip": told, "progress": self._desk.progress._asdict()})
+        return as_json({"slip": told, "progress": self._desk.progress._asdict(), "sitting": self._desk.sitting})
 
 
 @cache

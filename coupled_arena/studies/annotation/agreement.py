@@ -22,13 +22,13 @@ Labels = list[Verdict | None]
 
 
 @dataclass(frozen=True, slots=True)
-class WithHumans:
+class WithPeople:
     """How far one rater agrees with the people who voted."""
 
     rater: str
     """A judge, `committee`, or an annotator."""
     other: str
-    """`humans`, or another annotator."""
+    """`people`, or another annotator."""
     stage: int | None
     """0 before discussion, else the last stage; None between annotators."""
     kappa: Agreement
@@ -61,11 +61,11 @@ class HumanAgreement:
     """Votes that were passed over."""
     shown_first: Agreement
     """Share of the side shown first among votes for a side: one half, but for what order does to people."""
-    committee: tuple[WithHumans, ...]
+    committee: tuple[WithPeople, ...]
     """The committee, before and after discussion."""
-    judges: tuple[WithHumans, ...]
+    judges: tuple[WithPeople, ...]
     """Every judge, by name, before and after discussion."""
-    between: tuple[WithHumans, ...]
+    between: tuple[WithPeople, ...]
     """Every two annotators, by name."""
 
     def document(self) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class HumanAgreement:
 def human_agreement(run: RunReader, votes: HumanVotes) -> HumanAgreement:
     """Return how far the people who voted on a run's battles agree with who judged them.
 
-    The humans' verdict on a battle is the plurality of its votes, equal top counts being a tie, as the committee's. A
+    The people's verdict on a battle is the plurality of its votes, equal top counts being a tie, as the committee's. A
     judge that was asked in both orders has the vote it had in the committee.
 
     Args:
@@ -109,20 +109,20 @@ def human_agreement(run: RunReader, votes: HumanVotes) -> HumanAgreement:
     last = max((opinion.stage for battle in found.battles for opinion in battle.opinions), default=0)
     stages = (0, last) if last else (0,)
     judges = sorted({opinion.judge for battle in found.battles for opinion in battle.opinions})
-    humans, of = found.plurality(), {name: found.of(name) for name in found.annotators()}
+    people, of = found.plurality(), {name: found.of(name) for name in found.annotators()}
     return HumanAgreement(
         run=run.id,
         battles=found.judged,
-        voted=sum(label is not None for label in humans),
+        voted=sum(label is not None for label in people),
         annotators={name: sum(label is not None for label in labels) for name, labels in of.items()},
         passed=sum(vote.verdict is None for own in found.cast for vote in own),
         shown_first=_shown_first(found.cast, found.questions()),
         committee=tuple(
-            found.line(COMMITTEE, "humans", stage, [_stage_of(battle, stage, last) for battle in found.battles], humans)
+            found.line(COMMITTEE, "people", stage, [_stage_of(battle, stage, last) for battle in found.battles], people)
             for stage in stages
         ),
         judges=tuple(
-            found.line(judge, "humans", stage, found.judge_at(judge, stage, rules), humans)
+            found.line(judge, "people", stage, found.judge_at(judge, stage, rules), people)
             for judge in judges
             for stage in stages
         ),
@@ -167,7 +167,7 @@ class _Voted:
         return [next((vote.verdict for vote in own if vote.annotator == annotator), None) for own in self.cast]
 
     def plurality(self) -> Labels:
-        """Return what the humans say of each battle."""
+        """Return what the people say of each battle."""
         return [count([vote.verdict for vote in own if vote.verdict]).verdict for own in self.cast]
 
     def judge_at(self, judge: str, stage: int, rules: CommitteeRules) -> Labels:
@@ -175,10 +175,10 @@ class _Voted:
         own = ([o for o in battle.opinions if o.judge == judge and o.stage == stage] for battle in self.battles)
         return [ballot(opinions, rules.presented, rules.on_flip) for opinions in own]
 
-    def line(self, rater: str, other: str, stage: int | None, labels: Labels, others: Labels) -> WithHumans:
+    def line(self, rater: str, other: str, stage: int | None, labels: Labels, others: Labels) -> WithPeople:
         """Return how far two agree on the battles."""
         questions = self.questions()
-        return WithHumans(
+        return WithPeople(
             rater,
             other,
             stage,
@@ -215,9 +215,9 @@ def table_rows(found: HumanAgreement) -> list[tuple[str, ...]]:
 
     >>> from coupled_arena.analysis.agreement import kappa, percent_agreement
     >>> same = percent_agreement(["A"], ["A"])
-    >>> line = WithHumans("committee", "humans", 0, kappa(["A"], ["A"]), same, same)
+    >>> line = WithPeople("committee", "people", 0, kappa(["A"], ["A"]), same, same)
     >>> table_rows(HumanAgreement("r", 1, 1, {"me": 1}, 0, same, (line,), (), ()))
-    [('committee', 'humans', 'alone', '1', '-', '100 %', '100 %')]
+    [('committee', 'people', 'alone', '1', '-', '100 %', '100 %')]
     """
     return [
         (

@@ -1,5 +1,7 @@
 """The desk at which one annotator votes: hands out the next text, takes the vote, and goes back."""
 
+import hashlib
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -103,14 +105,20 @@ class Desk:
         self._run = store.run(run)
         self.run = self._run.id
         """Id of the run."""
-        self._votes = store.human_votes
+        self._store, self._votes = store, store.human_votes
+        self._version: int | None = None
         self._seed, self._clock = seed, clock
         self._tournament = definition_of(self._run)
         self._texts: dict[str, str] = {}
         self._known: set[str] = set()
         self._waiting: list[str] = []
-        self._said = {vote.shown: vote for vote in self._votes.load() if vote.annotator == annotator}
+        self._said: dict[str, HumanVote] = {}
         self.refresh()
+
+    @property
+    def sitting(self) -> str:
+        """What tells this desk from others where a text may stand in other columns: 16 hex digits."""
+        return hashlib.blake2b(json.dumps([self._seed, self.annotator]).encode(), digest_size=8).hexdigest()
 
     @property
     def progress(self) -> Progress:
@@ -119,10 +127,13 @@ class Desk:
         return Progress(sum(verdict is not None for verdict in said), said.count(None), len(self._texts))
 
     def refresh(self) -> None:
-        """Take in the battles that were played meanwhile."""
+        """Take in the battles that were played, and what the annotator said in another process, meanwhile."""
+        version = self._store.version
         new = [name for name in self._run.battle_ids() if name not in self._known]
-        if not new:
+        if not new and version == self._version:
             return
+        self._version = version
+        self._said = {vote.shown: vote for vote in self._votes.load() if vote.annotator == self.annotator}
         self._known.update(new)
         for shown, battle in shown_in(self._run, new):
             self._texts.setdefault(shown, battle.id)
