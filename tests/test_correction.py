@@ -16,7 +16,7 @@ TRUTH = 1000 + POINTS * STRENGTH
 
 
 def why(found: Corrected, judge: str, term: Term) -> str:
-    (left,) = [left for left in found.left_out if (left.judge, left.term) == (judge, term)]
+    (left,) = [left for left in found.unestimated if (left.judge, left.term) == (judge, term)]
     return left.reason
 
 

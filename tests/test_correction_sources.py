@@ -94,7 +94,7 @@ def test_a_run_is_corrected_by_its_lengths_and_families() -> None:
     first, second = (found.bias(judge, "position") for judge in ("j1", "j2"))
     assert first is not None and second is not None and first.value > second.value
     assert found.bias("j1", "family") is not None
-    assert [left.judge for left in found.left_out] == ["j2"]
+    assert [left.judge for left in found.unestimated] == ["j2"]
 
 
 def test_the_command_prints_both_beside_the_study(frame: pd.DataFrame, tmp_path: Path, run: Run) -> None:

@@ -25,7 +25,7 @@ def corrected(found: Corrected) -> RenderableType:
     lines = [
         f"corrected: {plural(found.opinions, 'opinion')} on {plural(found.ratings.clusters, 'question')}, "
         f"prior {found.ratings.prior}, {found.ratings.level * 100:g} % intervals, clustered by question.",
-        *(f"{left.term} of {left.judge} is taken to be none: {left.reason}" for left in found.left_out),
+        *(f"{left.term} of {left.judge} is taken to be none: {left.reason}" for left in found.unestimated),
         *(f"note: {note}" for note in (*found.ratings.notes, *found.notes)),
         *(pair.line for pair in found.ratings.settled()),
     ]

@@ -62,7 +62,7 @@ def correct(
         ratings=found.ratings(raw),
         raw=raw,
         biases=found.biases(level),
-        left_out=found.left,
+        unestimated=found.left,
         per=per,
         stage=stage,
         opinions=len(votes),

@@ -42,7 +42,7 @@ class Effect(NamedTuple):
     """Questions of these."""
 
 
-class LeftOut(NamedTuple):
+class Unestimated(NamedTuple):
     """What was not estimated."""
 
     judge: str
@@ -53,7 +53,7 @@ class LeftOut(NamedTuple):
     """Why."""
 
 
-def effects_of(votes: Votes, terms: Sequence[Term]) -> tuple[tuple[Effect, ...], tuple[LeftOut, ...]]:
+def effects_of(votes: Votes, terms: Sequence[Term]) -> tuple[tuple[Effect, ...], tuple[Unestimated, ...]]:
     """Return the effects of these terms that some votes bear on, and what is left out."""
     found, left = [], []
     for term in terms:
@@ -61,14 +61,14 @@ def effects_of(votes: Votes, terms: Sequence[Term]) -> tuple[tuple[Effect, ...],
             continue
         trait = votes.traits.get(term)
         if trait is None:
-            left.append(LeftOut(PANEL, term, _UNKNOWN[term]))
+            left.append(Unestimated(PANEL, term, _UNKNOWN[term]))
             continue
         for judge, name in enumerate(votes.judges):
             values = np.where(votes.judge == judge, trait, 0.0)
             bearing = values != 0
             questions = len(np.unique(votes.question[bearing]))
             if questions < FEWEST:
-                left.append(LeftOut(name, term, _too_few(votes, term, judge, questions)))
+                left.append(Unestimated(name, term, _too_few(votes, term, judge, questions)))
                 continue
             found.append(Effect(term, judge, values, int(bearing.sum()), questions))
     return tuple(found), tuple(left)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from coupled_arena.analysis.correction.effects import Effect, LeftOut, effects_of, separating, unknowable
+from coupled_arena.analysis.correction.effects import Effect, Unestimated, effects_of, separating, unknowable
 from coupled_arena.analysis.correction.fit import MOST_LAPSE, Fit, fit
 from coupled_arena.analysis.correction.likelihood import Likelihood
 from coupled_arena.analysis.correction.result import Bias
@@ -34,7 +34,7 @@ class Estimated:
     """What was estimated, but lapses."""
     lapses: tuple[int, ...]
     """Judges whose lapses are estimated, by code."""
-    left: tuple[LeftOut, ...]
+    left: tuple[Unestimated, ...]
     """What was not, and why."""
     likelihood: Likelihood
     """The likelihood of strengths, effects and lapses."""
@@ -58,7 +58,7 @@ class Estimated:
             gone, why = unknowable(before, effects, len(played))
             if not gone:
                 break
-            left += tuple(LeftOut(votes.judges[effect.judge], effect.term, why) for effect in gone)
+            left += tuple(Unestimated(votes.judges[effect.judge], effect.term, why) for effect in gone)
             effects = tuple(effect for effect in effects if all(effect is not other for other in gone))
         fitted = fit(likelihood)
         if infinite := separating(before, bare.at(fitted.point).observed, effects, len(played)):
@@ -90,7 +90,7 @@ class Estimated:
             )
         else:
             return replace(self, lapses=judges, likelihood=likelihood, fit=fitted, covariance=covariance, alone=alone)
-        return replace(self, left=(*self.left, LeftOut(PANEL, "lapse", why)))
+        return replace(self, left=(*self.left, Unestimated(PANEL, "lapse", why)))
 
     @property
     def degrees(self) -> int | None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from coupled_arena.analysis.correction.effects import LeftOut
+from coupled_arena.analysis.correction.effects import Unestimated
 from coupled_arena.analysis.correction.votes import Per, Term
 from coupled_arena.ratings.result import Ratings
 from coupled_arena.ratings.scale import POINTS
@@ -69,7 +69,7 @@ class Corrected(Shown):
     """The ratings by the same opinions without any correction."""
     biases: tuple[Bias, ...]
     """What was estimated, by term, then judge."""
-    left_out: tuple[LeftOut, ...]
+    unestimated: tuple[Unestimated, ...]
     """What was not, and why; it is taken to be none."""
     per: Per
     """Whether every judge has effects of its own."""
@@ -108,7 +108,7 @@ class Corrected(Shown):
         return {
             "ratings": [dict(zip(COLUMNS, row, strict=True)) for row in self.rows],
             "biases": [{column: getattr(bias, column) for column in BIAS_COLUMNS} for bias in self.biases],
-            "left_out": [left._asdict() for left in self.left_out],
+            "unestimated": [left._asdict() for left in self.unestimated],
             "per": self.per,
             "stage": self.stage,
             "opinions": self.opinions,
