@@ -155,7 +155,8 @@ class RunReader:
 
     def judged_facts(self) -> JudgedFacts:
         """Return what the run says of its judges and debaters."""
-        return JudgedFacts.of(self.id, self.definition, self._json_of("manifest"), self.load_questions())
+        with decoded(self.where):
+            return JudgedFacts.of(self.id, self.definition, self._json_of("manifest"), self.load_questions())
 
     def battles_with(self, text: str) -> tuple[str, ...]:
         """Return the ids of the battles in which a debater or a judge said something, by round and id.

@@ -52,7 +52,6 @@ IDLE_SECONDS = 60
 MOST_MEGABYTES = 350
 """A process that has held more than this ends when its work is done."""
 
-
 THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 """Where libraries of linear algebra read how many threads to take; on a busy machine more than one wait in vain."""
 
