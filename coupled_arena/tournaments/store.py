@@ -81,6 +81,8 @@ class Seen(NamedTuple):
     """Battles stored so far."""
     bench: bool
     """Whether it is a bench, which has no battles."""
+    base: str | None = None
+    """Id of the run it was derived from; None where it was played from nothing."""
 
 
 class Store:
@@ -221,6 +223,7 @@ class Store:
                 select(
                     run.id, run.name, run.status, run.created, run.opened, run.writer,
                     func.json_type(run.definition, "$.task").is_not(None).label("bench"),
+                    func.json_extract(run.manifest, "$.base.run").label("base"),
                 ).order_by(run.opened.desc())
             ).all()  # fmt: skip
             battles = self._counted(schema.battles)
@@ -236,6 +239,7 @@ class Store:
                 round=rounds.get(row.id, 0),
                 battles=battles.get(row.id, 0),
                 bench=bool(row.bench),
+                base=row.base,
             )
             for row in rows
         )

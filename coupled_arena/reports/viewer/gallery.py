@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,7 +79,7 @@ class Gallery:
         self._eye = asyncio.Lock()
 
     async def runs(self) -> list[Seen]:
-        """Return what the runs have come to, the one opened last first.
+        """Return what the runs have come to, the one opened last first, and after each what was derived from it.
 
         Raises:
             StoreError: the store cannot be read.
@@ -87,7 +87,7 @@ class Gallery:
         await self._look()
         if self._problem:
             raise StoreError(self._problem)
-        return list(self._seen.values())
+        return _with_derived(self._seen)
 
     async def begin(self) -> None:
         """Draw the run opened last, which is the one that most people want to see."""
@@ -222,3 +222,24 @@ class Gallery:
         self._hung[run] = self._hung.pop(run)
         while len(self._hung) > MOST_KEPT:
             self._hung.pop(next(iter(self._hung)))
+
+
+def _with_derived(seen: Mapping[str, Seen]) -> list[Seen]:
+    """Return runs with those derived from each right after it: a study of judges hides no run behind its cells."""
+    derived: dict[str | None, list[Seen]] = {}
+    for one in seen.values():
+        derived.setdefault(one.base, []).append(one)
+    found: dict[str, Seen] = {}
+    for one in seen.values():
+        if one.id in found:
+            continue
+        line = [one]
+        while (base := seen.get(line[-1].base or "")) is not None and base not in line:
+            line.append(base)
+        waiting = line[-1:]
+        while waiting:
+            following = waiting.pop()
+            if following.id not in found:
+                found[following.id] = following
+                waiting += reversed(derived.get(following.id, ()))
+    return list(found.values())

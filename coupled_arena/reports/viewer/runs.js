@@ -5,7 +5,10 @@ const COLUMNS = ["Run", "State", "Rounds rated", "Battles", "First played"];
 function row(run) {
   const link = run.bench
     ? [name(run.id), el("small", { class: "quiet" }, "a bench, which has no battles to show")]
-    : el("a", { href: `/run/${encodeURIComponent(run.id)}/` }, name(run.id));
+    : [
+      el("a", { href: `/run/${encodeURIComponent(run.id)}/` }, name(run.id)),
+      run.base === null ? null : el("small", { class: "quiet" }, " made from ", name(run.base)),
+    ];
   const when = new Date(1000 * run.created).toLocaleString();
   return el("tr", {},
     el("th", { scope: "row" }, link),
