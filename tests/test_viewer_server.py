@@ -5,7 +5,6 @@ import gzip
 import http.client
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,16 +12,11 @@ from urllib.parse import quote
 import pytest
 
 from coupled_arena.errors import RunNotFound, StoreError
-from coupled_arena.records import Battle, Section, Turn
-from coupled_arena.reports.html.document import lines
-from coupled_arena.reports.html.overview import overview
-from coupled_arena.reports.viewer.drawing import THREADS, Drawer, Drawing, draw, gone_through
+from coupled_arena.records import Section, Turn
+from coupled_arena.reports.viewer.drawing import Drawing
 from coupled_arena.reports.viewer.gallery import Gallery
 from coupled_arena.reports.viewer.server import Viewer
-from coupled_arena.tournaments.reader import RunReader
-from coupled_arena.tournaments.result import Result
 from coupled_arena.tournaments.store import Store
-from tests.page_scene import TOURNAMENT
 from tests.store_scene import battle, filled, opened
 from tests.test_store_migration import old, version_of
 from tests.test_store_readonly import read_only
@@ -188,57 +182,3 @@ async def test_what_cannot_be_drawn_says_why_until_it_can(tmp_path: Path, fault:
     with pytest.raises(RunNotFound, match="holds no run 'other'"):
         await gallery.drawing("other")
     await gallery.aclose()
-
-
-def test_every_text_is_read_once_for_a_drawing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    TOURNAMENT.run(tmp_path / "runs.db")
-    load, read = RunReader.load_battles, list[str]()
-
-    def counted(run: RunReader, ids: Sequence[str] | None = None) -> tuple[Battle, ...]:
-        read.extend(run.battle_ids() if ids is None else ids)
-        return load(run, ids)
-
-    monkeypatch.setattr(RunReader, "load_battles", counted)
-    with Store(tmp_path / "runs.db", reading=True) as store:
-        names = store.run().battle_ids()
-        draw(tmp_path / "runs.db", store.run().id)
-    assert tuple(read) == names
-
-
-async def test_the_process_that_draws_takes_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[dict[str, str]] = []
-
-    async def start(*words: str, env: dict[str, str], **more: Any) -> None:
-        started.append(env)
-        raise StoreError("not started")
-
-    monkeypatch.setattr(asyncio, "create_subprocess_exec", start)
-    with pytest.raises(StoreError, match="not started"):
-        await Drawer()(Path("runs.db"), "demo")
-    assert [started[0][name] for name in THREADS] == ["1"] * len(THREADS)
-
-
-def test_a_drawing_costs_the_processor_time_that_it_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    TOURNAMENT.run(tmp_path / "runs.db")
-    with Store(tmp_path / "runs.db", reading=True) as store:
-        name = store.run().id
-    # A busy machine makes it wait, which is no reason to rest.
-    monkeypatch.setattr("time.process_time", iter([1.0, 3.5]).__next__)
-    assert draw(tmp_path / "runs.db", name).seconds == 2.5
-
-
-def test_what_is_drawn_without_most_texts_is_what_is_drawn_with_them(tmp_path: Path) -> None:
-    path = tmp_path / "runs.db"
-    TOURNAMENT.run(path)
-    with Store(path, reading=True) as store:
-        whole, (spare, gathered) = Result.of(store.run()), gone_through(store.run())
-        assert overview(spare, gathered) == overview(whole)
-        assert lines(spare.battles) == lines(whole.battles)
-        shown = [
-            sum(len(part.text.strip()) for turn in battle.turns for part in turn.sections) for battle in spare.battles
-        ]
-        assert (
-            0
-            < sum(shown)
-            < sum(len(part.text) for own in whole.battles for turn in own.turns for part in turn.sections)
-        )
