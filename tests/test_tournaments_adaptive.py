@@ -155,6 +155,18 @@ def test_what_cannot_be_resolved_is_refused_before_the_first_call(schedule: dict
         ).preflight(probe=False)
 
 
+def test_where_only_two_models_are_to_be_told_apart_nobody_else_meets_and_needs_a_committee() -> None:
+    models = [ca.Model(name, f"sim/{name}", family=name) for name in "abc"]
+    judge = ca.Model("j", "sim/j", family="c")
+    asked = ca.Tournament(
+        models=models, judges=[judge], domains=["math"], schedule={"kind": "adaptive", "pair": ["a", "b"]}
+    )
+    assert [[a.name, b.name] for a, b in asked.possible_pairs] == [["a", "b"]]
+    calls = {line["model"]: line["calls"] for line in asked.preflight(probe=False).document()["models"]}
+    assert calls.get("c", 0) == 0 < calls["a"] == calls["b"]
+    assert {battle.pair for battle in asked.run().battles} == {("a", "b")}
+
+
 def tournament(**rules: Any) -> ca.Tournament:
     models = ["sim/a?skill=3", "sim/b?skill=1", "sim/c?skill=-3"]
     return ca.Tournament(models=models, judges=["sim/j"], script="single", seed=3, **rules)

@@ -22,7 +22,7 @@ from coupled_arena.records import USUAL_DIFFICULTY, Difficulty, Given, Name, Que
 from coupled_arena.tournaments.given import as_difficulty, as_examiner, as_judges, as_list, as_questions
 from coupled_arena.tournaments.roles import AgentFactory, RoleSeat, factory_name
 from coupled_arena.tournaments.rules import BattleRules, CommitteeRules
-from coupled_arena.tournaments.schedules import Against, Insertion, Swiss
+from coupled_arena.tournaments.schedules import Swiss
 from coupled_arena.tournaments.schedules.kinds import SCHEDULES, AnySchedule, as_stored
 
 if TYPE_CHECKING:
@@ -243,9 +243,8 @@ class Tournament(Given):
     @property
     def possible_pairs(self) -> tuple[tuple[Model, Model], ...]:
         """Every two models that may yet meet, or be judged, in listing order."""
-        centre = self.schedule.centre if isinstance(self.schedule, Against | Insertion) else None
-        pairs = combinations(self.models, 2)
-        return tuple(pair for pair in pairs if centre is None or centre in (pair[0].name, pair[1].name))
+        always = set(self.schedule.always)
+        return tuple(pair for pair in combinations(self.models, 2) if always <= {model.name for model in pair})
 
     @property
     def own_actions(self) -> tuple[str, ...]:

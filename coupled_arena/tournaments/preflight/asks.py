@@ -20,7 +20,7 @@ from coupled_arena.tournaments.panels import panels_in
 from coupled_arena.tournaments.preflight.loads import Ask, Duty, Load, added, load_of, repeated
 from coupled_arena.tournaments.questions import known_questions, reference_writer
 from coupled_arena.tournaments.runner import JUDGE_WORDS
-from coupled_arena.tournaments.schedules import Against, Insertion, RoundRobin, Swiss
+from coupled_arena.tournaments.schedules import RoundRobin, Swiss
 from coupled_arena.tournaments.seating import Seating
 
 LONG_QUESTION = 300
@@ -254,7 +254,8 @@ class _Asks:
         replicates, rule = self.tournament.battle.replicates, self.tournament.schedule
         most = rule.matches(len(self.tournament.models))[1]
         each = self.own // (replicates * most)
-        own = 1 if isinstance(rule, Against | Insertion) and model.name != rule.centre else most
+        # A model that does not play in every match meets the one that does, and neither of two.
+        own = most if not rule.always or model.name in rule.always else 2 - len(rule.always)
         return repeated(added([repeated(more, each - each // 2), repeated(less, each // 2)]), replicates * own)
 
     def _committees(self) -> Iterator[Duty]:

@@ -13,8 +13,9 @@ from coupled_arena.coupling import noise_key, permutation
 from coupled_arena.ratings.cells import Cells
 from coupled_arena.ratings.fit import expected, fit
 from coupled_arena.ratings.sequences import capital, threshold
-from coupled_arena.records import Name, Record
+from coupled_arena.records import Name
 from coupled_arena.tournaments.schedules.goals import Goal, Relation, closed
+from coupled_arena.tournaments.schedules.rule import NamedRule
 from coupled_arena.tournaments.schedules.standings import Pairing, Standings
 
 GROWTH = 4
@@ -26,7 +27,7 @@ _VIRTUAL_TIES = 1.0
 _Table = NDArray[np.float64]
 
 
-class Adaptive(Record):
+class Adaptive(NamedRule):
     """Models meet where battles most reduce the uncertainty of the ranking, on fresh questions, until it is resolved.
 
     What is resolved is decided by confidence sequences on the scores per question of every pair, which hold at all
@@ -70,6 +71,11 @@ class Adaptive(Record):
         if self.pair is not None:
             return f"{self.pair[0]} against {self.pair[1]}"
         return "the ranking" if self.top is None else f"the top {self.top}"
+
+    @property
+    def always(self) -> tuple[str, ...]:
+        """The two models that play in every match, where only these are to be told apart."""
+        return self.pair or ()
 
     def comparisons(self, models: int) -> int:
         """Return how many pairs can be asked about, which the confidence is shared among."""

@@ -5,11 +5,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from coupled_arena.records import Name, Record
+from coupled_arena.records import Name
+from coupled_arena.tournaments.schedules.rule import NamedRule
 from coupled_arena.tournaments.schedules.standings import Pairing, Standings
 
 
-class Against(Record):
+class Against(NamedRule):
     """Every other model meets the baseline, in one round.
 
     This is the cheapest connected design, and the one that tells least: what it knows of two other models goes through
@@ -27,9 +28,9 @@ class Against(Record):
     """Name of the model that all others meet."""
 
     @property
-    def centre(self) -> str:
-        """Name of the model that plays in every match."""
-        return self.baseline
+    def always(self) -> tuple[str, ...]:
+        """The baseline, which plays in every match."""
+        return (self.baseline,)
 
     @property
     def caveat(self) -> str:

@@ -7,14 +7,15 @@ from typing import Literal
 
 from pydantic import Field
 
-from coupled_arena.records import Name, Record
+from coupled_arena.records import Name
+from coupled_arena.tournaments.schedules.rule import NamedRule
 from coupled_arena.tournaments.schedules.scores import Scores
 from coupled_arena.tournaments.schedules.standings import Pairing, Standings
 
 _DIGITS = 6
 
 
-class Insertion(Record):
+class Insertion(NamedRule):
     """A newcomer meets ceil(log2(models)) of the others, one a round, itself counted among the models.
 
     The first opponent has the closest score, or, where scores or the newcomer's own are not known, the median rating;
@@ -35,9 +36,9 @@ class Insertion(Record):
     """Scores by model name, or a CSV, JSONL or JSON file of them, by which the first opponent is chosen."""
 
     @property
-    def centre(self) -> str:
-        """Name of the model that plays in every match."""
-        return self.newcomer
+    def always(self) -> tuple[str, ...]:
+        """The newcomer, which plays in every match."""
+        return (self.newcomer,)
 
     def matches(self, models: int) -> tuple[int, int]:
         """Return how many matches are played: in all, and by one model, the newcomer."""

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from coupled_arena.agents.factories import factory_name, parts_of
 from coupled_arena.errors import HERE, ConfigurationError, Problem
-from coupled_arena.records import Record
+from coupled_arena.tournaments.schedules.rule import NamedRule
 from coupled_arena.tournaments.schedules.standings import Pairing, Standings
 
 Rule = Callable[[Standings], Iterable[Pairing]]
@@ -21,7 +21,7 @@ _OVER = "an empty list when the tournament is over"
 _LONGER = "give an object with next_round(standings) and with matches(models), which says how many are played"
 
 
-class OwnSchedule(Record):
+class OwnSchedule(NamedRule):
     """A schedule in Python, whose every answer is checked.
 
     A function lets no model play more matches than there are other models, as in a round robin: that is what preflight

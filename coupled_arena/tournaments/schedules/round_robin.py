@@ -5,11 +5,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from coupled_arena.records import Record
+from coupled_arena.tournaments.schedules.rule import NamedRule
 from coupled_arena.tournaments.schedules.standings import Pairing, Standings, pairing
 
 
-class RoundRobin(Record):
+class RoundRobin(NamedRule):
     """Every model meets every other once, by the circle method; an odd field has a bye each round.
 
     Example:

@@ -9,7 +9,7 @@ import networkx as nx
 from pydantic import Field
 
 from coupled_arena.coupling import noise_key, permutation
-from coupled_arena.records import Record
+from coupled_arena.tournaments.schedules.rule import NamedRule
 from coupled_arena.tournaments.schedules.scores import Scores
 from coupled_arena.tournaments.schedules.standings import Pairing, Standings, pairing
 
@@ -17,7 +17,7 @@ POINT_STEPS = 1000
 """Points are compared in steps of a thousandth."""
 
 
-class Swiss(Record):
+class Swiss(NamedRule):
     """Models with close points meet; nobody meets twice or sits out twice if that can be avoided.
 
     Each round is one minimum-cost perfect matching with lexicographic costs: fewest rematches, no second bye, closest
