@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from autogen_core import CancellationToken
 
 import coupled_arena as ca
 from coupled_arena.prompts import read_envelopes
+from coupled_arena.studies.rejudged import Rejudged
 
 STRICT = """
 base = "en"
@@ -205,3 +207,22 @@ def test_a_study_and_what_it_comes_to_show_themselves_in_a_few_lines(played: tup
 def test_a_bench_in_the_store_is_not_what_a_study_starts_from(played: tuple[ca.Store, ca.Result]) -> None:
     ca.bench(["sim/ada"], "arithmetic", items=2, repeats=1, store=played[0])
     assert ca.JudgeStudy(discussion_rounds=0).run(played[0]).base.run == played[1].run
+
+
+def test_two_cells_are_compared_battle_by_battle(played: tuple[ca.Store, ca.Result]) -> None:
+    panels = {"own": None, "noisy": NOISY, "first": ["sim/k1?position=9"]}
+    found = ca.JudgeStudy(panels=panels, discussion_rounds=0).run(played[0])
+    said = [[battle.decision.verdict for battle in one.result.battles] for one in found.judged]
+    for one, two in [(1, 2), (2, 3), (3, 2), (3, 3)]:
+        contrast = found.contrast(one, two)
+        before, after = said[one - 1], said[two - 1]
+        assert (contrast.judged, contrast.base) == (BATTLES, found.judged[one - 1].result.run)
+        assert contrast.changed == sum(x != y for x, y in zip(before, after, strict=True))
+        assert [row.model for row in contrast.after] == [row.model for row in found.judged[two - 1].result.rows]
+    assert found.contrast(3, 2).changed > 0
+    assert found.contrast(1, 2).turned == found.rejudged(2).turned, "the run's own panel says what it said"
+    with pytest.raises(KeyError):
+        found.contrast(1, 4)
+    fewer = replace(found.judged[1].result, battles=found.judged[1].result.battles[1:])
+    with pytest.raises(ca.RatingError, match="has other debates than"):
+        Rejudged.of(found.judged[0].result, fewer)

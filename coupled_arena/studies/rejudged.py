@@ -39,7 +39,7 @@ class Rejudged(Shown):
     """
 
     base: str
-    """Id of the run whose debates were judged."""
+    """Id of the run whose debates were judged, or of another rejudging of them that this one is compared with."""
     before: tuple[Row, ...]
     """The old leaderboard, best first."""
     after: tuple[Row, ...]
@@ -60,22 +60,29 @@ class Rejudged(Shown):
     """The new run, with every battle."""
 
     @classmethod
-    def of(cls, result: Result) -> "Rejudged":
+    def of(cls, result: Result, before: Result | None = None) -> "Rejudged":
         """Return what a run that judges another one comes to, whether it was judged to its end or not.
 
+        Args:
+            result: the run.
+            before: what it is compared with: another run that judges the same debates; None is the run they are of.
+
         Raises:
-            RatingError: the run was played, not judged anew.
+            RatingError: the run was played, not judged anew, or the other one has other debates.
         """
         definition = result.tournament
         if not isinstance(definition, JudgedAnew):
             raise RatingError(f"{result.run} was not judged anew by `rejudge`, so there is nothing to compare it with")
-        old = {battle.id: battle for battle in leading(definition, definition.base.battles)}
+        base = definition.base if before is None else before
+        old = {battle.id: battle for battle in leading(definition, base.battles)}
+        if any(battle.id not in old for battle in result.leading):
+            raise RatingError(f"{base.run} has other debates than {result.run}, so the two cannot be compared")
         pairs = [(old[battle.id], battle) for battle in result.leading]
-        judged = [(before, after) for before, after in pairs if before.opinions]
-        decisions = [(_decision(before), _decision(after)) for before, after in judged]
+        judged = [(was, now) for was, now in pairs if was.opinions]
+        decisions = [(_decision(was), _decision(now)) for was, now in judged]
         turned = Counter((before, after) for before, after in decisions if before != after)
         labels = [[None if verdict == "void" else verdict for verdict in side] for side in zip(*decisions, strict=True)]
-        before, after = labels or ([], [])
+        first, second = labels or ([], [])
         questions = [battle.question for _, battle in judged]
         models = sorted(model.name for model in definition.models)
         battles = [
@@ -83,10 +90,10 @@ class Rejudged(Shown):
             for pair in pairs
             for arm, battle in zip((BEFORE, AFTER), pair, strict=True)
         ]
-        was = [battle for battle, _ in pairs]
+        played = [battle for battle, _ in pairs]
         return cls(
-            base=definition.base.run,
-            before=rows_of(rated(definition, was), was),
+            base=base.run,
+            before=rows_of(rated(definition, played), played),
             after=result.rows,
             shifts=rank_shifts(battles, BEFORE, AFTER, models=models, prior=PRIOR),
             arms=compare_arms(battles, BEFORE, AFTER, models=models, prior=PRIOR),
@@ -94,8 +101,8 @@ class Rejudged(Shown):
             turned=tuple(
                 Turned(*pair, count) for pair, count in sorted(turned.items(), key=lambda item: (-item[1], item[0]))
             ),
-            agreement=percent_agreement(before, after, categories=VERDICTS, cluster=questions),
-            kappa=kappa(before, after, categories=VERDICTS, cluster=questions),
+            agreement=percent_agreement(first, second, categories=VERDICTS, cluster=questions),
+            kappa=kappa(first, second, categories=VERDICTS, cluster=questions),
             result=result,
         )
 

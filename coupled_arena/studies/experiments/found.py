@@ -121,9 +121,32 @@ class JudgeStudyResult(Shown):
 
     def rejudged(self, cell: int) -> Rejudged:
         """Return how the decisions and the ranking of a cell differ from those of the run; a `KeyError` for no cell."""
+        return Rejudged.of(self._result(cell))
+
+    def contrast(self, before: int, after: int) -> Rejudged:
+        """Return how the decisions and the ranking of a cell differ from those of another one.
+
+        Decisions are paired by battle, and intervals clustered by question, as in `rejudged`.
+
+        Args:
+            before: number of the cell that takes the place of the run; a `KeyError` if there is no such cell.
+            after: number of the other cell.
+
+        Example:
+            >>> import coupled_arena as ca
+            >>> store = ca.Store(":memory:")
+            >>> played = ca.Tournament(models=["sim/ada?skill=1", "sim/bob"], judges=["sim/j1", "sim/j2", "sim/j3"],
+            ...     domains=["math"], questions_per_domain=4, seed=7).run(store)
+            >>> found = ca.JudgeStudy(panels={"first": ["sim/k?position=9"], "fair": ["sim/k"]}).run(store)
+            >>> found.contrast(1, 2).changed, found.contrast(2, 2).changed
+            (2, 0)
+        """
+        return Rejudged.of(self._result(after), self._result(before))
+
+    def _result(self, cell: int) -> Result:
         for one in self.judged:
             if one.cell.number == cell:
-                return Rejudged.of(one.result)
+                return one.result
         raise KeyError(cell)
 
     def _facts(self, result: Result) -> dict[str, Any]:
