@@ -18,7 +18,7 @@ from coupled_arena.models.budget import Budget
 from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.model import CHANGES_NO_REPLY, AnyModel, Model
 from coupled_arena.models.simulated.dials import WORLD_DIGITS, in_world
-from coupled_arena.records import USUAL_DIFFICULTY, Difficulty, Given, Name, Question, Record
+from coupled_arena.records import USUAL_DIFFICULTY, Battle, Difficulty, Given, Name, Question, Record
 from coupled_arena.tournaments.given import as_difficulty, as_examiner, as_judges, as_list, as_questions
 from coupled_arena.tournaments.roles import AgentFactory, RoleSeat, factory_name
 from coupled_arena.tournaments.rules import BattleRules, CommitteeRules
@@ -255,6 +255,16 @@ class Tournament(Given):
     def judges_dice(self) -> int:
         """Which independent draw of their dice the judges roll."""
         return 0
+
+    @property
+    def carried(self) -> tuple[Battle, ...]:
+        """Battles that are not played, because another run has: a tournament that starts from none has none."""
+        return ()
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """What a manifest says of the run that this one starts from; nothing where it starts from none."""
+        return {}
 
     def asks(self, key: str) -> bool:
         """Return whether the models that a key of the definition names may be asked anything."""

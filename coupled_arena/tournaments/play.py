@@ -20,7 +20,7 @@ from coupled_arena.protocols import Observer
 from coupled_arena.tournaments.caveats import caveats
 from coupled_arena.tournaments.database import MEMORY, is_memory
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.derived import Derived, JudgedAnew
+from coupled_arena.tournaments.derived import JudgedAnew
 from coupled_arena.tournaments.events import CallAnswered, CallWaits, Event, Listener, RunOpened
 from coupled_arena.tournaments.extent import battles_of
 from coupled_arena.tournaments.preflight.clearance import cleared
@@ -120,8 +120,8 @@ async def _played(
     runner = (Rejudger if isinstance(tournament, JudgedAnew) else Runner)(
         tournament, seating, prompts, asked.shown, [tell], observers, keeper=run, strangers=apart
     )
-    if isinstance(tournament, Derived):
-        run.copy_battles(tournament.base.run, [battle.id for battle in tournament.carried])
+    if tournament.carried:
+        run.copy_battles(tournament.origin["run"], [battle.id for battle in tournament.carried])
         runner.earlier = tournament.carried
     played = await runner.play()
     run.drop_unsaved()
@@ -155,8 +155,8 @@ def _stopped(tournament: Tournament, gateway: Gateway, run: RunStore, source: "S
     """Say what a run came to that stopped at its budget, and what is missing."""
     kept = Result.of(run.reader, source=source)
     most, _ = battles_of(tournament)
-    copied = len(tournament.carried) if isinstance(tournament, Derived) else 0
-    missing = f"{len(kept.battles) - copied} of at most {most} battles were played when budget.{gateway.stopped}"
+    played = len(kept.battles) - len(tournament.carried)
+    missing = f"{played} of at most {most} battles were played when budget.{gateway.stopped}"
     run.finish("interrupted", [missing])
     return replace(kept, tournament=tournament, counts=gateway.counts, spent=gateway.spent, caveats=(missing,))
 
@@ -204,7 +204,7 @@ def opened(store: Store | Path | str | None) -> Iterator[tuple[Store, Store | Pa
 def manifest(tournament: Tournament, prompts: PromptSet) -> dict[str, Any]:
     """Return what else a reader needs to repeat a run: its base if it has one, versions, prompts, the seed."""
     return {
-        **({"base": tournament.origin} if isinstance(tournament, Derived) else {}),
+        **({"base": tournament.origin} if tournament.origin else {}),
         "versions": versions(),
         "prompts": {"name": prompts.name, "digest": prompts.digest, "templates": dict(prompts.templates)},
         "seed": tournament.seed,
