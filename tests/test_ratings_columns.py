@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from coupled_arena.errors import RatingError
 from coupled_arena.ratings import RatingInput, Ratings, rate
 from coupled_arena.ratings.result import Ties
-from coupled_arena.ratings.table import VERDICTS, Row
+from coupled_arena.ratings.table import SCORE_OF, Row
 
 FRAME = pd.DataFrame(
     {
@@ -172,4 +172,4 @@ def test_void_battles_change_nothing() -> None:
     more = pd.concat([FRAME, FRAME.iloc[[0, 1]].assign(verdict="void")])
     again = RatingInput.from_frame(more)
     assert rate(again, prior="weak").ratings == rate(table, prior="weak").ratings
-    assert VERDICTS["void"] is None
+    assert SCORE_OF["void"] is None

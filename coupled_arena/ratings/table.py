@@ -21,7 +21,7 @@ Cluster = Literal["question", "battle"]
 Row = tuple[str, str, float, float, Hashable]
 """Names of A and B, score of A, weight, cluster."""
 
-VERDICTS: Mapping[Hashable, float | None] = MappingProxyType(
+SCORE_OF: Mapping[Hashable, float | None] = MappingProxyType(
     {**dict(SCORES.items()), 1: 1.0, 0: 0.0, 0.5: 0.5, "void": None}
 )
 """The score of A by what stands in a column of verdicts; None for a battle that is not rated."""
@@ -175,7 +175,7 @@ class RatingInput:
         question: "Sequence[Hashable] | pd.Series | NDArray[np.generic] | None" = None,
         weight: "Sequence[float] | pd.Series[float] | NDArray[np.float64] | None" = None,
         covariates: "Mapping[str, Sequence[float] | pd.Series[float] | NDArray[np.float64]]" = MappingProxyType({}),
-        verdicts: Mapping[Hashable, float | None] = VERDICTS,
+        verdicts: Mapping[Hashable, float | None] = SCORE_OF,
         models: Iterable[str] = (),
     ) -> "RatingInput":
         """Return the table of columns of names, the fast way in for many battles.
@@ -214,7 +214,7 @@ class RatingInput:
         weight: str | None = None,
         covariates: Iterable[str] = (),
         key: Iterable[str] = (),
-        verdicts: Mapping[Hashable, float | None] = VERDICTS,
+        verdicts: Mapping[Hashable, float | None] = SCORE_OF,
         models: Iterable[str] = (),
     ) -> "RatingInput":
         """Return the table of a data frame, one battle a row.

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import platformdirs
 
-import coupled_arena
 from coupled_arena.reports.viewer.drawing import Drawing
 from coupled_arena.tournaments.store import Seen
 from coupled_arena.tournaments.whole_files import replacing
@@ -75,7 +74,7 @@ class Shelf:
 @cache
 def _program() -> str:
     """Return what tells this program from others: its files, and the version of the table of prices."""
-    home = Path(coupled_arena.__file__).parent
+    home = Path(__file__).parents[2]
     files = [
         (str(file.relative_to(home)), (found := file.stat()).st_size, found.st_mtime_ns)
         for file in sorted(home.rglob("*"))
