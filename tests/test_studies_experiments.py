@@ -197,9 +197,13 @@ def test_a_study_and_what_it_comes_to_show_themselves_in_a_few_lines(played: tup
     )
     assert eval(repr(study), {"JudgeStudy": ca.JudgeStudy, "Model": ca.Model}) == study
     found = study.run(played[0])
-    head, _, *lines = repr(found).splitlines()
+    head, *lines = repr(found).splitlines()
     assert head == f"Judges on the debates of {played[1].run}: 4 cells"
-    assert [line.split()[:2] for line in lines] == [["1", "own"], ["2", "own"], ["3", "<b>"], ["4", "<b>"]]
+    assert lines[3] == (
+        "cell 4 (panel <b>, prompts en, orders both, temperature None, discussion_rounds 0, dice 0): "
+        f"{found.judged[3].result.run}"
+    )
+    assert len(lines) == 4 and repr(replace(found, judged=found.judged * 6)).splitlines()[-1] == "and 4 more"
     html = found._repr_html_()
     assert html.count("<tr>") == 5 and "<td>&lt;b&gt;</td>" in html
 

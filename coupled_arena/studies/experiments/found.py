@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 FACTORS = ("cell", *Condition._fields, "dice")
 """The columns that say which cell a row belongs to."""
 
-MOST_ROWS = 20
-"""Lines of cells that `repr` shows."""
+MOST_LINES = 20
+"""Cells that `repr` shows."""
 
 
 class Judged(NamedTuple):
@@ -102,7 +102,10 @@ class JudgeStudyResult(Shown):
         yield Rows(tuple(self.cells.columns), self.cells.astype(object).to_numpy().tolist())
 
     def __repr__(self) -> str:
-        return f"{self._head}\n{self.cells.to_string(index=False, max_rows=MOST_ROWS)}"
+        # Cheap, since an event loop that ends asks for it, whether anybody reads it or not.
+        lines = [f"{one.cell.words}: {one.result.run}" for one in self.judged[:MOST_LINES]]
+        more = len(self.judged) - len(lines)
+        return "\n".join((self._head, *lines, *([f"and {more} more"] if more else [])))
 
     @property
     def _head(self) -> str:
