@@ -40,12 +40,12 @@ class Shown:
 def plural(number: int, what: str) -> str:
     """Return a number of things in words.
 
-    >>> plural(1, "judge"), plural(0, "battle"), plural(1200, "more question"), plural(2, "retry")
-    ('1 judge', '0 battles', '1,200 more questions', '2 retries')
+    >>> plural(1, "judge"), plural(0, "battle"), plural(1200, "more question"), plural(2, "retry"), plural(3, "match")
+    ('1 judge', '0 battles', '1,200 more questions', '2 retries', '3 matches')
     """
-    if number == 1:
-        return f"1 {what}"
-    return f"{number:,} {what.removesuffix('y')}ies" if what.endswith("ry") else f"{number:,} {what}s"
+    if number != 1:
+        what = f"{what[:-1]}ies" if what.endswith("ry") else f"{what}es" if what.endswith("ch") else f"{what}s"
+    return f"{number:,} {what}"
 
 
 def printable(text: str) -> str:

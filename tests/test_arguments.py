@@ -42,6 +42,7 @@ def result() -> ca.Result:
         ("model", lambda value: API.compare(7 if value == {} else value, "sim/b", judges="sim/j")),
         ("tournament", lambda value: API.World(7 if value is None else value)),
         ("level", lambda value: API.rate(ROWS, level=value)),
+        ("run", API.Result.of),
     ],
 )
 def test_what_cannot_be_is_refused_by_the_argument_s_name(name: str, call: Callable[[Any], Any]) -> None:

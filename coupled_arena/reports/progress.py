@@ -97,7 +97,7 @@ class Progress:
                 byes = [pairing.a for pairing in pairings if pairing.b is None]
                 bye = f", {byes[0]} has a bye" if byes else ""
                 matches = len(pairings) - len(byes)
-                self._say(f"round {number}: {matches} match{'es' * (matches != 1)}{bye}")
+                self._say(f"round {number}: {plural(matches, 'match')}{bye}")
             case BattleEnded(battle):
                 self.done += 1
                 self.spent += calls_of(battle)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from coupled_arena.analysis.authors import Advantage
 from coupled_arena.analysis.questions import QuestionStanding, question_standings
+from coupled_arena.arguments import refuse
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.calls import Counts, Spent
 from coupled_arena.ratings import Ratings
@@ -86,7 +87,10 @@ class Result(Shown):
 
         Raises:
             RunNotFound: the run is no tournament but a bench.
+            ConfigurationError: what is given is no run.
         """
+        if not isinstance(run, RunReader):
+            refuse("Result.of", "run", "a run of a store, such as store.run()", run)
         tournament = definition_of(run)
         battles = battles_of(run, tournament, keep)
         return cls(
