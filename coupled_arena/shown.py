@@ -1,7 +1,7 @@
 """How results show themselves in a notebook: tables and lines as HTML, every text escaped."""
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 
@@ -68,6 +68,18 @@ def cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.0f}" if abs(value) >= 10 else f"{value:.2f}"
     return printable(str(value))
+
+
+def lined(table: Rows) -> Iterator[str]:
+    """Yield a table as lines of text, one below the other.
+
+    >>> list(lined(Rows(("model", "rating"), [("ada", 1234.5), ("benedict", None)])))
+    ['model     rating', 'ada         1234', 'benedict       -']
+    """
+    rows = [[cell(value) for value in row] for row in (table.columns, *table.rows)]
+    first, *widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for head, *values in rows:
+        yield "  ".join((f"{head:<{first}}", *(f"{v:>{width}}" for v, width in zip(values, widths, strict=True))))
 
 
 def _text(text: str) -> str:

@@ -226,3 +226,14 @@ def test_the_page_says_what_every_number_means_and_what_every_column_is_for() ->
         assert f"| `{panel.name}` | {panel.meaning} |" in page
     for column, cost in LACKING.items():
         assert f"| `{column}` | {cost} |" in page
+
+
+def test_a_report_says_in_lines_what_could_be_told(found: JudgeReport) -> None:
+    head, names, *lines = repr(found).splitlines()
+    assert head == f"judges of {found.source}" and names.split() == [row.judge for row in found.rows]
+    notes = [line for line in lines if line.startswith("note: ")]
+    measured = [line.split() for line in lines if line not in notes]
+    assert len(notes) == len(found.notes) and [row[0] for row in measured[:2]] == ["position_effect", "flip_rate"]
+    assert [float(value) for value in measured[0][1:]] == pytest.approx(
+        list(found.judges["position_effect"]), abs=0.006
+    )

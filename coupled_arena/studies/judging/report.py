@@ -15,7 +15,7 @@ from coupled_arena.analysis.judges import (
     Stage,
     WithPeople,
 )
-from coupled_arena.shown import Rows, Shown
+from coupled_arena.shown import Rows, Shown, lined, printable
 from coupled_arena.studies.judging.measures import JUDGES, PANEL
 from coupled_arena.studies.judging.minority import MinorityReport
 from coupled_arena.tournaments.documents import rounded
@@ -41,7 +41,7 @@ class JudgeRow:
     """What `measures.JUDGES` lists, by name."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class JudgeReport(Shown):
     """How the judges of a run or a file judge.
 
@@ -99,6 +99,13 @@ class JudgeReport(Shown):
         told = [(name, found.value, found.low, found.high) for name, found in self.committee.items()]
         yield Rows(("committee", "value", "low", "high"), told)
         yield from (f"note: {note}" for note in self.notes)
+
+    def __repr__(self) -> str:
+        found = {measure.name: [row.estimates[measure.name].value for row in self.rows] for measure in JUDGES}
+        told = [(name, *values) for name, values in found.items() if any(value is not None for value in values)]
+        table = Rows(("", *(row.judge for row in self.rows)), told)
+        notes = (f"note: {printable(note)}" for note in self.notes)
+        return "\n".join((f"judges of {self.source}", *lined(table), *notes))
 
     def document(self) -> dict[str, Any]:
         """Return everything as plain data; `why` says why a number or an interval is missing."""
