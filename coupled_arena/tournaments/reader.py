@@ -4,7 +4,9 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Table, and_, func, select
@@ -209,7 +211,7 @@ class RunReader:
         wanted = select(table).where(table.c.run == self.id)
         if ids is not None:
             wanted = wanted.where((table.c.id if table is schema.battles else table.c.battle).in_(ids))
-        return sorted(self._connection.execute(wanted), key=_KEYS[table.name])
+        return sorted(starmap(schema.row_of(table), self._connection.execute(wanted)), key=_KEYS[table.name])
 
     def _of_battles(self, table: Table) -> list[dict[str, Any]]:
         """Return rows of a table of battle parts with the battle's own columns beside them, by battle."""
@@ -246,12 +248,12 @@ _KEYS: Mapping[str, Callable[[Any], Any]] = {
 def _questions(run: RunReader) -> Iterable[dict[str, Any]]:
     for row in run._all(schema.questions):
         found = leak(row.text, row.language)
-        yield {**row._mapping, "question": row.id, "leak": None if found is None else found.language}
+        yield {**asdict(row), "question": row.id, "leak": None if found is None else found.language}
 
 
 def _rejected(run: RunReader) -> Iterable[dict[str, Any]]:
     for row in run._all(schema.rejected):
-        yield dict(row._mapping)
+        yield asdict(row)
 
 
 def _battles(run: RunReader) -> Iterable[dict[str, Any]]:
@@ -309,7 +311,7 @@ def _calls(run: RunReader) -> Iterable[dict[str, Any]]:
 
 def _ratings(run: RunReader) -> Iterable[dict[str, Any]]:
     for row in run._all(schema.ratings):
-        yield dict(row._mapping)
+        yield asdict(row)
 
 
 def _human_votes(run: RunReader) -> Iterable[dict[str, Any]]:

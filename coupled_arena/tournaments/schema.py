@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import make_dataclass
+from functools import cache
 from typing import Any
 
 from sqlalchemy import (
@@ -220,6 +222,12 @@ def insertion(table: Table, *, ignore: bool = False, replace: bool = False, skip
     if ignore or replace:
         statement = statement.prefix_with("OR IGNORE" if ignore else "OR REPLACE")
     return str(statement.compile(dialect=sqlite.dialect(paramstyle="qmark"), column_keys=names))
+
+
+@cache
+def row_of(table: Table) -> type:
+    """Return a class of a table's rows, whose columns are read several times faster than those of SQLAlchemy's."""
+    return make_dataclass(table.name, table.columns.keys(), slots=True)
 
 
 def as_json(value: Any) -> str:
