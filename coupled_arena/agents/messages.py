@@ -7,7 +7,7 @@ are for agents that know them.
 from typing import Annotated
 
 from autogen_agentchat.messages import BaseTextChatMessage
-from pydantic import SkipValidation
+from pydantic import Field, SkipValidation
 
 from coupled_arena.coupling import Dice
 from coupled_arena.records import OpinionStatus, Outcome, Section, Sharing, Usage, Verdict
@@ -16,6 +16,8 @@ from coupled_arena.records import OpinionStatus, Outcome, Section, Sharing, Usag
 class Request(BaseTextChatMessage):
     """Asks a seat to speak."""
 
+    id: str = ""
+    """Nothing: nobody looks a message up, and to draw a name for each costs as much as the message."""
     source: str = "moderator"
     """Who asks."""
     dice: Annotated[Dice, SkipValidation]
@@ -54,6 +56,8 @@ class ExamRequest(Request):
 class Answer(BaseTextChatMessage):
     """What a seat says, with how it came about."""
 
+    id: str = ""
+    """Nothing, as in a request."""
     usage: Usage = Usage()
     """Tokens of all calls of this answer."""
     sharing: Sharing = "none"
@@ -88,7 +92,7 @@ class OpinionAnswer(Answer):
     """Whether it does, and if not, why."""
     reasons: str = ""
     """What the judge wrote before its verdict."""
-    probabilities: dict[str, float] = {}
+    probabilities: dict[str, float] = Field(default_factory=dict)
     """Probabilities of A, B and tie, where the model can say them."""
     repairs: int = 0
     """How many times a readable verdict was asked for again."""

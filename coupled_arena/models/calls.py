@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
+from pydantic import Field
+
 from coupled_arena.coupling import Sampling
 from coupled_arena.coupling.alignment import Alignment
 from coupled_arena.models.model import Model
@@ -143,13 +145,13 @@ class Reply(Record):
     """Seconds from asking to answer; never part of a result."""
     reasoning: str = ""
     """Hidden reasoning, kept apart and never forwarded."""
-    probabilities: dict[str, float] = {}
+    probabilities: dict[str, float] = Field(default_factory=dict)
     """Probability of every choice, where choices were given."""
     logprobs: tuple[TokenLogprob, ...] = ()
     """How likely every token was, where that was asked for; with a stop string, up to its last token. Not stored."""
     tool_calls: tuple[ToolCall, ...] = ()
     """Tools the model wants called; the text beside them may be empty."""
-    state: dict[str, Any] = {}
+    state: dict[str, Any] = Field(default_factory=dict)
     """What an agent of the user's remembers after this turn (`save_state`), so that a resumed battle can go on."""
     sharing: Sharing = "none"
     """What the reply's randomness was."""

@@ -24,7 +24,8 @@ def storable(text: str) -> str:
 
 def storable_record(record: RecordT) -> RecordT:
     """Return a record all of whose text is storable, however deep; the same object where there is nothing to change."""
-    changed = {field: clean for field, value in record if value and (clean := _tree(value)) is not value}
+    fields = vars(record).items()
+    changed = {field: clean for field, value in fields if value and (clean := _tree(value)) is not value}
     return record.model_copy(update=changed) if changed else record
 
 

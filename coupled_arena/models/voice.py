@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -47,7 +48,7 @@ class Voice:
         temperature = model.temperature
         if temperature is None:
             temperature = ROLE_TEMPERATURES.get(self.role, OTHER_TEMPERATURE)
-        return Sampling(temperature, model.top_k, model.top_p, model.min_p)
+        return _sampling(temperature, model.top_k, model.top_p, model.min_p)
 
     async def say(
         self,
@@ -97,3 +98,9 @@ class Voice:
 
     async def close(self) -> None:
         """Let go of what belongs to the conversation: nothing, since the gateway outlives it."""
+
+
+@lru_cache(maxsize=256)
+def _sampling(temperature: float, top_k: int | None, top_p: float | None, min_p: float | None) -> Sampling:
+    """Return the settings, checked once and not for every call."""
+    return Sampling(temperature, top_k, top_p, min_p)
