@@ -157,6 +157,17 @@ def test_what_only_files_or_only_stores_take_is_refused_elsewhere(store: Path, t
         judges("x" * 5000 + ".csv")
 
 
+def test_one_annotator_labels_a_battle_once(tmp_path: Path) -> None:
+    rows = {"battle": [1, 1, 2], "judge": ["j", "k", "j"], "verdict": ["A", "B", "A"]}
+    several: Rows = {"battle": [1, 1, 1, 1, 2], "verdict": list("ABABA"), "annotator": ["ann", "ben", "", "", "ann"]}
+    path = written(tmp_path / "labels.csv", several)
+    (committee, *_) = judges(rows, labels=path).people
+    assert committee.agreement.trials == 5
+    again = {name: [*values, values[0]] for name, values in several.items()}
+    with pytest.raises(ConfigurationError, match=r"labels\.csv:7: annotator: 'ann' labels '1' a second time"):
+        judges(rows, labels=written(path, again))
+
+
 def test_labels_of_people_are_compared_with_judges_and_committee(tmp_path: Path) -> None:
     rows = opinions(3, missing=0.0, orders=("AB",))
     truth = dict(zip(rows["battle"], rows["truth"], strict=True))

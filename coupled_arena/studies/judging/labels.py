@@ -18,7 +18,10 @@ from coupled_arena.studies.battle_rows import Row, read_rows
 from coupled_arena.studies.problems import Problems
 
 COLUMNS = ("battle", "verdict")
-"""Columns of a file of labels; `annotator` may stand beside them."""
+"""Columns of a file of labels."""
+
+ANNOTATOR = "annotator"
+"""Column that may stand beside them: whose label it is. Rows of a battle that name nobody are of different people."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +50,7 @@ def read_labels(source: Any, table: Opinions) -> Labels:
 
     Args:
         source: a file or a data frame with the columns `battle` and `verdict`, or verdicts by the id of the battle; a
-            verdict is A, B, tie, the name of a model, or missing.
+            verdict is A, B, tie, the name of a model, or missing. A column `annotator` may say whose label it is.
         table: the opinions whose battles are labelled, by the same ids.
 
     Raises:
@@ -59,6 +62,7 @@ def read_labels(source: Any, table: Opinions) -> Labels:
     for code, name in enumerate(table.battle_ids):
         places.setdefault(name, []).append(code)
     found: list[tuple[int, float]] = []
+    said: set[tuple[int, str]] = set()
     strangers = rows = 0
     for row in _rows(source, problems):
         rows += 1
@@ -72,6 +76,12 @@ def read_labels(source: Any, table: Opinions) -> Labels:
             if codes:
                 problems.add(row.where, "battle", f"{fields['battle']!r} names {len(codes)} battles; label one run")
             continue
+        by = fields.get(ANNOTATOR)
+        # Where a data frame names nobody it holds NaN.
+        if by and not isinstance(by, float):
+            if (codes[0], str(by)) in said:
+                problems.add(row.where, ANNOTATOR, f"{by!r} labels {fields['battle']!r} a second time; keep one row")
+            said.add((codes[0], str(by)))
         a, b = (table.models[side[codes[0]]] for side in (table.a, table.b))
         try:
             score = score_of("verdict", fields["verdict"], a, b)
@@ -88,11 +98,11 @@ def read_labels(source: Any, table: Opinions) -> Labels:
 
 def _rows(source: Any, problems: Problems) -> Iterator[Row]:
     if isinstance(source, str | os.PathLike):
-        return read_rows(Path(source), COLUMNS, problems)
+        return read_rows(Path(source), (*COLUMNS, ANNOTATOR), problems)
     if isinstance(source, Mapping):
         rows = [dict(zip(COLUMNS, item, strict=True)) for item in source.items()]
     elif hasattr(source, "columns"):
-        rows = source[[name for name in COLUMNS if name in source.columns]].to_dict("records")
+        rows = source[[name for name in (*COLUMNS, ANNOTATOR) if name in source.columns]].to_dict("records")
     else:
         refuse("labels", "source", "a file, a data frame, or verdicts by the id of the battle", source)
     return (Row(f"labels: row {number}", fields) for number, fields in enumerate(rows, start=1))
