@@ -43,6 +43,12 @@ def result() -> ca.Result:
         ("tournament", lambda value: API.World(7 if value is None else value)),
         ("level", lambda value: API.rate(ROWS, level=value)),
         ("run", API.Result.of),
+        ("plot.leaderboard: argument", API.plot.leaderboard),
+        ("plot.history: argument", API.plot.history),
+        ("plot.win_rates: argument", API.plot.win_rates),
+        ("plot.match_graph: argument", API.plot.match_graph),
+        ("plot.judges: argument", API.plot.judges),
+        ("plot.coupling: argument", API.plot.coupling),
     ],
 )
 def test_what_cannot_be_is_refused_by_the_argument_s_name(name: str, call: Callable[[Any], Any]) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from coupled_arena.arguments import refuse
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.shown import printable
 
@@ -17,6 +18,18 @@ FAINT = "#999999"
 """Colour of what is only there for orientation."""
 ROW = 0.38
 """Inches of a row with a name."""
+
+
+def require(given: object, where: str, *kinds: type) -> None:
+    """Raise `ConfigurationError` where what a plot is given is of no kind that it draws.
+
+    >>> require(3, "leaderboard", str)
+    Traceback (most recent call last):
+        ...
+    coupled_arena.errors.ConfigurationError: plot.leaderboard: argument: must be a str, not 3
+    """
+    if not isinstance(given, kinds):
+        refuse(f"plot.{where}", "argument", f"a {' or a '.join(kind.__name__ for kind in kinds)}", given)
 
 
 def axes(ax: "Axes | None", width: float, height: float) -> "Axes":

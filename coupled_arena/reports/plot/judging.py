@@ -2,12 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from coupled_arena.reports.plot.canvas import FAINT, intervals
+from coupled_arena.reports.plot.canvas import FAINT, intervals, require
+from coupled_arena.studies.judging import JudgeReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from coupled_arena.studies.judging import JudgeReport
 
 
 def judges(found: "JudgeReport", measure: str = "position_effect", *, ax: "Axes | None" = None) -> "Axes":
@@ -23,6 +22,7 @@ def judges(found: "JudgeReport", measure: str = "position_effect", *, ax: "Axes 
         ConfigurationError: the package matplotlib is missing.
         ValueError: there is no such measure.
     """
+    require(found, "judges", JudgeReport)
     known = found.rows[0].estimates if found.rows else {}
     if found.rows and measure not in known:
         raise ValueError(f"there is no measure {measure!r} of judges; there are {', '.join(known)}")

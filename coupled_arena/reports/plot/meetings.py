@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coupled_arena.reports.html.field import circles, meetings
-from coupled_arena.reports.plot.canvas import COLOURS, FAINT, ROW, axes, label
+from coupled_arena.reports.plot.canvas import COLOURS, FAINT, ROW, axes, label, require
+from coupled_arena.tournaments.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from coupled_arena.tournaments.result import Result
 
 _WIDEST = 4.0
 """Points of the line between the two models with the most battles."""
@@ -30,6 +29,7 @@ def win_rates(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     Raises:
         ConfigurationError: the package matplotlib is missing.
     """
+    require(result, "win_rates", Result)
     names = [row.model for row in result.rows]
     place = {name: number for number, name in enumerate(names)}
     shares = np.full((len(names), len(names)), np.nan)
@@ -65,6 +65,7 @@ def match_graph(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     Raises:
         ConfigurationError: the package matplotlib is missing.
     """
+    require(result, "match_graph", Result)
     names = [row.model for row in result.rows]
     groups = result.ratings.components
     places = {name: (x * len(groups), 1 - y) for name, (x, y) in circles(groups, names).items()}

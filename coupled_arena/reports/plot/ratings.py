@@ -3,12 +3,11 @@
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from coupled_arena.reports.plot.canvas import COLOURS, MARKS, ROW, axes, intervals, label
+from coupled_arena.reports.plot.canvas import COLOURS, MARKS, ROW, axes, intervals, label, require
+from coupled_arena.tournaments.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from coupled_arena.tournaments.result import Result
 
 
 def leaderboard(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
@@ -24,6 +23,7 @@ def leaderboard(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     Raises:
         ConfigurationError: the package matplotlib is missing.
     """
+    require(result, "leaderboard", Result)
     ax = intervals(ax, [(row.model, row.rating, row.low, row.high) for row in result.rows], "no rating")
     ax.set_xlabel("rating (400 points: odds of 10 to 1), 95 % interval")
     return ax
@@ -39,6 +39,7 @@ def history(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     Raises:
         ConfigurationError: the package matplotlib is missing.
     """
+    require(result, "history", Result)
     frame = result.frame("ratings")
     names = [row.model for row in result.rows]
     ax = axes(ax, 6.4, 1.6 + ROW * max(5, len(names)))

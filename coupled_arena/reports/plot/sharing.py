@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from coupled_arena.reports.plot.canvas import FAINT, intervals
+from coupled_arena.reports.plot.canvas import FAINT, intervals, require
 from coupled_arena.tournaments.result import Result
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ def coupling(found: "Bench | Result", *, ax: "Axes | None" = None) -> "Axes":
     Raises:
         ConfigurationError: the package matplotlib is missing.
     """
+    # Whatever makes a bench also loads the plots.
+    from coupled_arena.studies.bench.result import Bench
+
+    require(found, "coupling", Result, Bench)
     ax = intervals(ax, _of_run(found) if isinstance(found, Result) else _of_bench(found), "cannot be told")
     ax.axvline(0, color=FAINT, linewidth=1, zorder=0)
     ax.set_xlabel("share of samples saved by shared dice, 95 % interval")
