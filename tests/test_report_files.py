@@ -50,7 +50,7 @@ def test_a_source_without_a_result_is_refused_and_nothing_is_written(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", [".", "", "/", "folder", "file/page.html", "lost/page.html", "x" * 300])
+@pytest.mark.parametrize("name", [".", "/", "folder", "file/page.html", "lost/page.html", "x" * 300])
 def test_a_place_that_cannot_be_written_is_said(
     path: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
