@@ -84,6 +84,6 @@ def test_labels_of_a_calibration_and_battles_of_ratings_are_of_a_kind(result: ca
 
 def test_a_path_that_is_a_folder_or_empty_says_so(tmp_path: Path) -> None:
     for path in ("", tmp_path):
-        for read in (ca.load, ca.read_battles, ca.gsm8k, ca.own_task, ca.Store):
+        for read in (ca.load, ca.read_battles, ca.gsm8k, ca.own_task, ca.Store, ca.judges):
             with pytest.raises(ArenaError, match=str(tmp_path) if path else "must be a path, not ''"):
                 read(path)

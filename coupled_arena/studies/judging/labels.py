@@ -11,7 +11,7 @@ import numpy as np
 from coupled_arena.analysis.judges import Opinions
 from coupled_arena.analysis.judges.estimate import Floats
 from coupled_arena.analysis.labels import Codes
-from coupled_arena.arguments import refuse
+from coupled_arena.arguments import path_of, refuse
 from coupled_arena.shown import plural
 from coupled_arena.studies.battle_formats import Wrong, score_of
 from coupled_arena.studies.battle_rows import Row, read_rows
@@ -98,7 +98,7 @@ def read_labels(source: Any, table: Opinions) -> Labels:
 
 def _rows(source: Any, problems: Problems) -> Iterator[Row]:
     if isinstance(source, str | os.PathLike):
-        return read_rows(Path(source), (*COLUMNS, ANNOTATOR), problems)
+        return read_rows(path_of(source, "labels", "source"), (*COLUMNS, ANNOTATOR), problems)
     if isinstance(source, Mapping):
         rows = [dict(zip(COLUMNS, item, strict=True)) for item in source.items()]
     elif hasattr(source, "columns"):

@@ -11,7 +11,7 @@ import numpy as np
 
 from coupled_arena.analysis.judges import LACKING, NEEDED, OPTIONAL, Opinions, opinions_of
 from coupled_arena.analysis.judges.estimate import Floats
-from coupled_arena.arguments import refuse
+from coupled_arena.arguments import path_of, refuse
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.records import VERDICT_OF, OnFlip
 from coupled_arena.studies.battle_formats import Wrong, score_of
@@ -57,7 +57,7 @@ def read_opinions(source: Any, *, run: str | None = None, columns: Mapping[str, 
         ConfigurationError: the file cannot be read, or holds what it cannot.
         StoreError: the store holds no such run, or cannot be read.
     """
-    path = Path(source) if isinstance(source, str | os.PathLike) else None
+    path = path_of(source, "opinions", "source") if isinstance(source, str | os.PathLike) else None
     # `Path.is_dir` raises an error where a name is too long.
     folder = path is not None and os.path.isdir(path)  # noqa: PTH112
     if not isinstance(columns, Mapping | None):
