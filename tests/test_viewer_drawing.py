@@ -1,7 +1,11 @@
 """How runs are drawn: what a drawing reads and costs, and what becomes of runs that cannot be drawn."""
 
 import asyncio
+import json
+import os
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +17,7 @@ from coupled_arena.errors import StoreError
 from coupled_arena.records import Battle
 from coupled_arena.reports.html.document import lines
 from coupled_arena.reports.html.overview import overview
+from coupled_arena.reports.viewer import drawing
 from coupled_arena.reports.viewer.drawing import THREADS, Drawer, draw, gone_through
 from coupled_arena.tournaments.reader import RunReader
 from coupled_arena.tournaments.result import Result
@@ -82,3 +87,15 @@ def test_a_run_that_cannot_be_read_ends_no_process(tmp_path: Path) -> None:
         file.execute("UPDATE runs SET definition = '{\"models\": 1}'")
     with pytest.raises(StoreError, match="it is damaged"):
         draw(path, "demo-3f2a91")
+
+
+def test_a_process_whose_viewer_is_gone_ends_without_a_word(tmp_path: Path) -> None:
+    TOURNAMENT.run(tmp_path / "runs.db")
+    with Store(tmp_path / "runs.db", reading=True) as store:
+        order = json.dumps([str(tmp_path / "runs.db"), store.run().id]) + "\n"
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as gone:
+        command = [sys.executable, "-m", drawing.__name__]
+        ended = subprocess.run(command, check=False, input=order.encode(), stdout=gone, stderr=subprocess.PIPE)
+    assert (ended.returncode, ended.stderr) == (0, b"")

@@ -239,8 +239,13 @@ def main() -> None:
             answer = draw(Path(path), run).written()
         except ArenaError as error:
             answer = json.dumps({"problem": str(error)}).encode() + b"\n"
-        sys.stdout.buffer.write(answer)
-        sys.stdout.buffer.flush()
+        try:
+            sys.stdout.buffer.write(answer)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            # Whoever asked is gone. What is still buffered would be tried once more at the exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            break
         gc.collect()
         if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > 1024 * MOST_MEGABYTES:
             break
