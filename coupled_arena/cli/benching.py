@@ -1,6 +1,5 @@
 """The command that asks models about the items of a task: bench."""
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -131,6 +130,8 @@ def _number(text: str) -> float | str:
 
 
 def _show_preflight(plan: "Plan", store: Path, *, retry_failed: bool, as_json: bool) -> None:
+    import asyncio
+
     from coupled_arena.studies.bench.preflight import preflight
 
     seen = asyncio.run(preflight(plan, store, probe=False, retry_failed=retry_failed))
@@ -143,6 +144,8 @@ def _show_preflight(plan: "Plan", store: Path, *, retry_failed: bool, as_json: b
 
 def _consent(plan: "Plan", store: Path, *, retry_failed: bool, yes: bool) -> None:
     """Ask every hosted model once, say what the bench costs at worst, and ask whether to go on."""
+    import asyncio
+
     from coupled_arena.studies.bench.preflight import preflight
 
     if not any(model.kind == "hosted" for model in plan.models):
