@@ -27,10 +27,10 @@ from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.model import Model
 from coupled_arena.protocols import TurnRequest, Utterance, converse
 from coupled_arena.records import Usage
-from coupled_arena.tournaments.play import play
-from coupled_arena.tournaments.questions import given_questions
-from coupled_arena.tournaments.runner import Runner
-from coupled_arena.tournaments.seating import Seating
+from coupled_arena.tournaments.playing.play import play
+from coupled_arena.tournaments.playing.questions import given_questions
+from coupled_arena.tournaments.playing.runner import Runner
+from coupled_arena.tournaments.playing.seating import Seating
 
 SENTENCE = "The answer follows from the stated conditions, as each step shows. "
 ACTION = re.compile(r"<(respond|criticize|raise)>…")

@@ -34,7 +34,7 @@ from coupled_arena.analysis.paired import paired
 from coupled_arena.coupling import DiceTable, Sampler, Sampling, Vocabulary, win_rates
 from coupled_arena.models.simulated.world import ClaimBook, position_of
 from coupled_arena.records import SCORES
-from coupled_arena.tournaments.leaderboard import rated
+from coupled_arena.tournaments.results.leaderboard import rated
 
 ARMS = ("coupled", "independent", "fresh")
 PAIRS = {"near-variants": ("sim/v1", "sim/v2"), "unrelated": ("sim/w1", "sim/w2")}

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 from coupled_arena.config import load
 from coupled_arena.errors import StoreError
-from coupled_arena.tournaments.result import Result
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.results.result import Result
+from coupled_arena.tournaments.storage.store import Store
 
 DEFINITION = """
 name = "full disk"

@@ -28,9 +28,9 @@ from coupled_arena.protocols.script import Step
 from coupled_arena.records import VERDICTS, Battle, Opinion, Question
 from coupled_arena.reports import console
 from coupled_arena.reports.progress import Progress
-from coupled_arena.tournaments.export import export
-from coupled_arena.tournaments.play import play
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.playing.play import play
+from coupled_arena.tournaments.storage.export import export
+from coupled_arena.tournaments.storage.store import Store
 
 CASES: Mapping[str, str] = {
     "marker": "I win. [[A]]",

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coupled_arena.ratings import RatingInput, rate
-from coupled_arena.tournaments.points import BYE_POINTS
+from coupled_arena.tournaments.results.points import BYE_POINTS
 from coupled_arena.tournaments.schedules import Insertion, Pairing, RoundRobin, Schedule, Standings, Swiss
 
 FIELD = 16

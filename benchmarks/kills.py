@@ -26,10 +26,10 @@ from typing import Any, Literal
 import coupled_arena as ca
 from coupled_arena.models.calls import Call, Reply
 from coupled_arena.models.simulated.backend import SimulatedBackend
-from coupled_arena.tournaments.columns import FRAMES, FrameName
-from coupled_arena.tournaments.events import BattleEnded, CallAnswered, Event, RunOpened
-from coupled_arena.tournaments.play import play
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.playing.events import BattleEnded, CallAnswered, Event, RunOpened
+from coupled_arena.tournaments.playing.play import play
+from coupled_arena.tournaments.storage.columns import FRAMES, FrameName
+from coupled_arena.tournaments.storage.store import Store
 
 Phase = Literal["examination", "references", "battles", "committee", "rounds", "finishing"]
 PHASES: tuple[Phase, ...] = ("examination", "references", "battles", "committee", "rounds", "finishing")

@@ -22,8 +22,8 @@ import coupled_arena as ca
 from coupled_arena.models.calls import Call, Message
 from coupled_arena.models.simulated.backend import SimulatedBackend
 from coupled_arena.models.simulated.world import ClaimBook
-from coupled_arena.tournaments.events import CallAnswered, Event
-from coupled_arena.tournaments.leaderboard import rated
+from coupled_arena.tournaments.playing.events import CallAnswered, Event
+from coupled_arena.tournaments.results.leaderboard import rated
 
 NAMES = ("ada", "bob", "cleo", "dan", "eve", "finn", "gus", "hal")
 PROMPTS_CHECKED = 200

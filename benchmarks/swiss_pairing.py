@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from coupled_arena.tournaments.points import BYE_POINTS
+from coupled_arena.tournaments.results.points import BYE_POINTS
 from coupled_arena.tournaments.schedules import Pairing, Standings, Swiss
 from coupled_arena.tournaments.schedules.swiss import POINT_STEPS
 

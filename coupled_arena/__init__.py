@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from coupled_arena.reports import plot
     from coupled_arena.reports.html.report import report
     from coupled_arena.reports.progress import Progress
-    from coupled_arena.studies.added import Addition
-    from coupled_arena.studies.addition import aadd, add
-    from coupled_arena.studies.battle_files import read_battles
     from coupled_arena.studies.bench import (
         Bench,
         Exact,
@@ -60,20 +57,23 @@ if TYPE_CHECKING:
         own_task,
         yes_or_no,
     )
-    from coupled_arena.studies.compare import acompare, compare
-    from coupled_arena.studies.comparison import Comparison
+    from coupled_arena.studies.comparing.compare import acompare, compare
+    from coupled_arena.studies.comparing.comparison import Comparison
     from coupled_arena.studies.correcting import calibrated, corrected
+    from coupled_arena.studies.derived.added import Addition
+    from coupled_arena.studies.derived.addition import aadd, add
+    from coupled_arena.studies.derived.rejudged import Rejudged
+    from coupled_arena.studies.derived.rejudging import arejudge, rejudge
     from coupled_arena.studies.experiments import JudgeStudy, JudgeStudyResult
     from coupled_arena.studies.judging import JudgeReport, judges
-    from coupled_arena.studies.rejudged import Rejudged
-    from coupled_arena.studies.rejudging import arejudge, rejudge
+    from coupled_arena.studies.rating.battle_files import read_battles
     from coupled_arena.studies.world import Truth, World
     from coupled_arena.tournaments.definition import Tournament
-    from coupled_arena.tournaments.result import Result
+    from coupled_arena.tournaments.results.result import Result
     from coupled_arena.tournaments.roles import RoleSeat
     from coupled_arena.tournaments.rules import BattleRules, CommitteeRules
     from coupled_arena.tournaments.schedules import Adaptive, Against, Insertion, Pairing, RoundRobin, Standings, Swiss
-    from coupled_arena.tournaments.store import Store
+    from coupled_arena.tournaments.storage.store import Store
 
 __version__ = "0.1.0"
 
@@ -105,11 +105,8 @@ _HOMES = {
     "ratings": ("RatingInput", "Ratings", "rate"),
     "records": ("Battle", "Decision", "Opinion", "Question", "Section", "Turn"),
     "reports": ("plot",),
-    "reports.progress": ("Progress",),
     "reports.html.report": ("report",),
-    "studies.added": ("Addition",),
-    "studies.addition": ("aadd", "add"),
-    "studies.battle_files": ("read_battles",),
+    "reports.progress": ("Progress",),
     "studies.bench": (
         "Bench",
         "Exact",
@@ -125,20 +122,23 @@ _HOMES = {
         "own_task",
         "yes_or_no",
     ),
-    "studies.compare": ("acompare", "compare"),
-    "studies.comparison": ("Comparison",),
+    "studies.comparing.compare": ("acompare", "compare"),
+    "studies.comparing.comparison": ("Comparison",),
     "studies.correcting": ("calibrated", "corrected"),
+    "studies.derived.added": ("Addition",),
+    "studies.derived.addition": ("aadd", "add"),
+    "studies.derived.rejudged": ("Rejudged",),
+    "studies.derived.rejudging": ("arejudge", "rejudge"),
     "studies.experiments": ("JudgeStudy", "JudgeStudyResult"),
     "studies.judging": ("JudgeReport", "judges"),
-    "studies.rejudged": ("Rejudged",),
-    "studies.rejudging": ("arejudge", "rejudge"),
+    "studies.rating.battle_files": ("read_battles",),
     "studies.world": ("Truth", "World"),
     "tournaments.definition": ("Tournament",),
-    "tournaments.result": ("Result",),
+    "tournaments.results.result": ("Result",),
     "tournaments.roles": ("RoleSeat",),
     "tournaments.rules": ("BattleRules", "CommitteeRules"),
     "tournaments.schedules": ("Adaptive", "Against", "Insertion", "Pairing", "RoundRobin", "Standings", "Swiss"),
-    "tournaments.store": ("Store",),
+    "tournaments.storage.store": ("Store",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

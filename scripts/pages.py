@@ -8,9 +8,9 @@ from pydantic import BaseModel
 
 from coupled_arena.models.model import Model
 from coupled_arena.models.simulated.dials import RANGES, Dials
-from coupled_arena.tournaments.columns import FRAMES
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.rules import BattleRules, CommitteeRules
+from coupled_arena.tournaments.storage.columns import FRAMES
 
 DOCS = Path(__file__).parent.parent / "docs"
 

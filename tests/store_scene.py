@@ -7,7 +7,7 @@ from coupled_arena.coupling import Sampling
 from coupled_arena.models.calls import Call, Message, Reply
 from coupled_arena.models.model import Model
 from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn
-from coupled_arena.tournaments.store import RunStore, Store
+from coupled_arena.tournaments.storage.store import RunStore, Store
 
 CALL = Call(
     Model("m", "openai/m", api_base="https://me:hush@host.invalid", options={"extra": {"api_key": "hush", "n": 1}}),

@@ -10,7 +10,7 @@ import coupled_arena as ca
 from coupled_arena.models.families import family_of
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.prompts import load_prompts
-from coupled_arena.tournaments.seating import Seating, agents_models
+from coupled_arena.tournaments.playing.seating import Seating, agents_models
 from tests.agents_scene import assistant
 from tests.test_agents_tournament import LEDGER, ada, eve, hosted, judging, own, tournament
 

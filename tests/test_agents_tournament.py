@@ -19,8 +19,8 @@ from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.memo import MemoryMemo
 from coupled_arena.prompts import load_prompts
-from coupled_arena.tournaments.play import play
-from coupled_arena.tournaments.seating import Seating
+from coupled_arena.tournaments.playing.play import play
+from coupled_arena.tournaments.playing.seating import Seating
 from tests.agents_scene import Ledger, OwnClient, Remembering, assistant
 from tests.support import ScriptedBackend
 

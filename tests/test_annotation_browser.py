@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.store import Store
 from tests.browser import Visit, browser, visit
 from tests.page_scene import COMMAND, NAMES, PATIENCE, TOURNAMENT, serving
 

@@ -20,7 +20,7 @@ from coupled_arena.reports.annotation.server import AnnotationServer
 from coupled_arena.studies.annotation.agreement import human_agreement, table_rows
 from coupled_arena.studies.annotation.desk import Choice, Desk
 from coupled_arena.studies.annotation.drawing import order_of, place_of
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.store import Store
 from tests.page_scene import NAMES, TOURNAMENT
 
 

@@ -21,7 +21,7 @@ from coupled_arena.ratings.student import t_quantile
 from coupled_arena.studies.bench.planning import planned
 from coupled_arena.studies.bench.playing import aplay
 from coupled_arena.testing import FakeProvider, behaviours
-from coupled_arena.tournaments.events import BenchOpened, CallAnswered, Event
+from coupled_arena.tournaments.playing.events import BenchOpened, CallAnswered, Event
 from tests.support import ScriptedBackend
 from tests.test_tournaments_play import killed, stored_calls
 

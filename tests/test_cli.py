@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from coupled_arena.tournaments.columns import FRAMES
+from coupled_arena.tournaments.storage.columns import FRAMES
 from tests.store_damage import TOML
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import coupled_arena as ca
-from coupled_arena.studies.addition import with_newcomer
-from coupled_arena.tournaments.result import Result
+from coupled_arena.studies.derived.addition import with_newcomer
+from coupled_arena.tournaments.results.result import Result
 from tests.derived_scene import KILLS, SMALL, copied, finished, program, refusal, rows, same
 from tests.test_agents_tournament import ada
 from tests.test_tournaments_play import killed, stored_calls

@@ -13,8 +13,8 @@ from autogen_agentchat.messages import BaseChatMessage, TextMessage
 from autogen_core import CancellationToken
 
 import coupled_arena as ca
-from coupled_arena.studies.rejudging import judged_anew
-from coupled_arena.tournaments.result import Result
+from coupled_arena.studies.derived.rejudging import judged_anew
+from coupled_arena.tournaments.results.result import Result
 from tests.derived_scene import KILLS, PANEL, SMALL, copied, finished, program, refusal, rows, same
 from tests.test_agents_tournament import checker
 from tests.test_tournaments_play import killed, stored_calls

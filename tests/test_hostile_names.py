@@ -18,9 +18,9 @@ from coupled_arena.models.encoding import storable
 from coupled_arena.prompts import load_questions
 from coupled_arena.records import name_problem
 from coupled_arena.reports import console
-from coupled_arena.tournaments.export import export
-from coupled_arena.tournaments.play import play
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.playing.play import play
+from coupled_arena.tournaments.storage.export import export
+from coupled_arena.tournaments.storage.store import Store
 from tests.support import ScriptedBackend
 
 LONGEST = 1000

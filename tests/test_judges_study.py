@@ -82,7 +82,7 @@ def test_an_exported_folder_says_what_the_run_says(
     store: Path, found: JudgeReport, tmp_path: Path, format_: str
 ) -> None:
     with ca.Store(store, create=False) as opened:
-        from coupled_arena.tournaments.export import export
+        from coupled_arena.tournaments.storage.export import export
 
         export(opened.run(), tmp_path, [format_])
     again = judges(tmp_path)

@@ -15,10 +15,10 @@ from coupled_arena.models.model import Model
 from coupled_arena.prompts import load_prompts
 from coupled_arena.reports.preflight import preflight_table
 from coupled_arena.tournaments.demo import local_demo, simulated_demo
+from coupled_arena.tournaments.playing.seating import Seating
 from coupled_arena.tournaments.preflight.asks import duties
 from coupled_arena.tournaments.preflight.contexts import context_of, too_long
 from coupled_arena.tournaments.preflight.outlook import CastModel, Preflight
-from coupled_arena.tournaments.seating import Seating
 from tests.support import ScriptedBackend
 
 PRICE = {"prompt": 1.0, "completion": 2.0}

@@ -11,7 +11,7 @@ from coupled_arena.models.calls import Reply
 from coupled_arena.models.model import Model
 from coupled_arena.records import Battle, Opinion, Turn
 from coupled_arena.reports.progress import ENOUGH, Progress, calls_of
-from coupled_arena.tournaments.events import BattleEnded, CallAnswered, Event, RoundOpened, RunOpened
+from coupled_arena.tournaments.playing.events import BattleEnded, CallAnswered, Event, RoundOpened, RunOpened
 from tests.hosted_scene import call
 
 AT_ONCE, BATTLES = 20, 60

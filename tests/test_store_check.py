@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 import coupled_arena as ca
 from coupled_arena.cli import app
 from coupled_arena.records import Battle
-from coupled_arena.tournaments.checking.battles import battle_problems, twin_problems
-from coupled_arena.tournaments.checking.findings import MOST_FINDINGS
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.checking.battles import battle_problems, twin_problems
+from coupled_arena.tournaments.storage.checking.findings import MOST_FINDINGS
+from coupled_arena.tournaments.storage.store import Store
 
 RUNNER = CliRunner()
 

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import Connection
 
 from coupled_arena.cli import main
-from coupled_arena.tournaments import schema
-from coupled_arena.tournaments.checking.file import page_problems
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage import schema
+from coupled_arena.tournaments.storage.checking.file import page_problems
+from coupled_arena.tournaments.storage.store import Store
 from tests.store_damage import small
 from tests.store_scene import opened
 
@@ -139,7 +139,7 @@ def test_the_whole_file_is_looked_at_again_only_after_somebody_else_wrote_to_it(
         looks.append(indexes)
         return page_problems(connection, indexes=indexes)
 
-    monkeypatch.setattr("coupled_arena.tournaments.store.page_problems", looking)
+    monkeypatch.setattr("coupled_arena.tournaments.storage.store.page_problems", looking)
     with Store(tmp_path / "runs.db") as store:
         opened(store, "3f2a91c0d1").close()
         opened(store, "5a1e00c0d1").close()

@@ -7,9 +7,9 @@ import pytest
 
 import coupled_arena as ca
 from coupled_arena.errors import ConfigurationError
-from coupled_arena.tournaments.columns import COLUMNS
-from coupled_arena.tournaments.dataset_card import HELD
-from coupled_arena.tournaments.export import export
+from coupled_arena.tournaments.storage.columns import COLUMNS
+from coupled_arena.tournaments.storage.dataset_card import HELD
+from coupled_arena.tournaments.storage.export import export
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,11 @@ import pytest
 from coupled_arena.coupling import Sampling
 from coupled_arena.errors import StoreError
 from coupled_arena.models.calls import Call, Message, Reply
-from coupled_arena.tournaments import schema
-from coupled_arena.tournaments.columns import FRAMES
-from coupled_arena.tournaments.export import export
-from coupled_arena.tournaments.run_store import RunStore
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage import schema
+from coupled_arena.tournaments.storage.columns import FRAMES
+from coupled_arena.tournaments.storage.export import export
+from coupled_arena.tournaments.storage.run_store import RunStore
+from coupled_arena.tournaments.storage.store import Store
 from tests.store_scene import CALL, KEY, battle, filled, opened, question
 
 

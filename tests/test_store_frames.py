@@ -18,10 +18,10 @@ from coupled_arena.models.model import Model
 from coupled_arena.protocols.examination import Rejected
 from coupled_arena.records import Battle, Decision, Opinion, Question, Section, Turn
 from coupled_arena.studies.judging.gathering import Gathered
-from coupled_arena.tournaments.columns import COLUMNS, FRAMES, FrameName
-from coupled_arena.tournaments.export import export
-from coupled_arena.tournaments.reader import RunReader
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.columns import COLUMNS, FRAMES, FrameName
+from coupled_arena.tournaments.storage.export import export
+from coupled_arena.tournaments.storage.reader import RunReader
+from coupled_arena.tournaments.storage.store import Store
 
 NAMES: tuple[FrameName, ...] = get_args(FrameName)
 HOSTILE = "=cmd|'/c calc'!A1"
@@ -123,7 +123,7 @@ def test_opinions_that_are_gathered_are_those_of_the_whole_frame(
 ) -> None:
     frame = run.frame("opinions")
     # One battle at a time, so that the order is not that of one reading.
-    monkeypatch.setattr("coupled_arena.tournaments.reader.AT_ONCE", 1)
+    monkeypatch.setattr("coupled_arena.tournaments.storage.reader.AT_ONCE", 1)
     gathered = Gathered(run)
     for battle in run.each_battle():
         gathered.add(battle)

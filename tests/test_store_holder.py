@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from coupled_arena.errors import StoreLocked
-from coupled_arena.tournaments.holder import LONGEST_COMMAND, holder_words, this_process
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.holder import LONGEST_COMMAND, holder_words, this_process
+from coupled_arena.tournaments.storage.store import Store
 from tests.store_scene import opened
 
 
@@ -51,7 +51,7 @@ def test_a_holder_that_is_gone_holds_nothing(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     program = f"""
 import sys, time
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.store import Store
 run = Store({str(path)!r}).open_run("3f2a91c0d1", "demo", {{}}, {{}})
 print("open", flush=True)
 time.sleep(600)

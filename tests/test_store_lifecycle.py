@@ -11,7 +11,7 @@ import pytest
 
 from coupled_arena.errors import RunNotFound, StoreError, StoreLocked
 from coupled_arena.models.calls import Reply
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.store import Store
 from tests.store_scene import CALL, KEY, opened
 
 
@@ -106,7 +106,7 @@ def test_leaving_a_run_by_an_exception_marks_it_interrupted() -> None:
 WRITER = """
     import sys
     from coupled_arena.models.calls import Reply
-    from coupled_arena.tournaments.store import Store
+    from coupled_arena.tournaments.storage.store import Store
     from tests.store_scene import CALL
 
     run = Store(sys.argv[1]).open_run("3f2a91c0d1", "demo", {}, {})

@@ -13,8 +13,8 @@ from coupled_arena.models.calls import Call, Message, Reply
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
 from coupled_arena.records import Usage
-from coupled_arena.tournaments.columns import COLUMNS
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.columns import COLUMNS
+from coupled_arena.tournaments.storage.store import Store
 from tests.store_scene import CALL, KEY, opened
 
 

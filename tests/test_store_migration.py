@@ -10,11 +10,11 @@ import pytest
 
 from coupled_arena.errors import StoreError
 from coupled_arena.protocols.examination import Rejected
-from coupled_arena.tournaments import schema
-from coupled_arena.tournaments.columns import FRAMES
-from coupled_arena.tournaments.leaderboard import Row
-from coupled_arena.tournaments.migration import ADDED
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.results.leaderboard import Row
+from coupled_arena.tournaments.storage import schema
+from coupled_arena.tournaments.storage.columns import FRAMES
+from coupled_arena.tournaments.storage.migration import ADDED
+from coupled_arena.tournaments.storage.store import Store
 from tests.store_scene import CALL, KEY, battle, opened, question
 from tests.test_store_readonly import read_only
 
@@ -23,7 +23,7 @@ V1 = Path(__file__).parent / "data" / "store_v1.sql"
 KILLED_AT_EVERY_STATEMENT = """
 import os, shutil, signal, sys
 from sqlalchemy import Engine, event
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.store import Store
 
 source, folder = sys.argv[1:]
 said = 0
@@ -149,7 +149,7 @@ def test_a_store_whose_migration_fails_stays_as_it_was(tmp_path: Path) -> None:
 def test_two_processes_may_migrate_one_store_at_once(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     old(path)
-    command = "import sys; from coupled_arena.tournaments.store import Store; Store(sys.argv[1]).close()"
+    command = "import sys; from coupled_arena.tournaments.storage.store import Store; Store(sys.argv[1]).close()"
     both = [subprocess.Popen([sys.executable, "-c", command, str(path)]) for _ in range(2)]
     assert [process.wait() for process in both] == [0, 0]
     with Store(path) as store:

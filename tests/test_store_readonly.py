@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coupled_arena.errors import StoreError
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.store import Store
 from tests.store_scene import battle, filled, opened
 
 NOBODY = 65534

@@ -8,7 +8,7 @@ from coupled_arena.errors import StoreError
 from coupled_arena.models.calls import Reply
 from coupled_arena.protocols.examination import Rejected
 from coupled_arena.records import Battle, Decision, Opinion, Section, Turn, Usage
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.store import Store
 from tests.store_scene import CALL, KEY, battle, opened, question
 
 

@@ -12,10 +12,10 @@ from coupled_arena.errors import BudgetReached
 from coupled_arena.models.calls import Counts, Spent
 from coupled_arena.ratings.score import Score, score_of
 from coupled_arena.records import Battle, Decision, DecisionStatus, Opinion, Question, Side, Verdict
-from coupled_arena.studies import wording
-from coupled_arena.studies.compare import tournament_of
-from coupled_arena.tournaments.leaderboard import rated
-from coupled_arena.tournaments.result import Result
+from coupled_arena.studies.comparing import wording
+from coupled_arena.studies.comparing.compare import tournament_of
+from coupled_arena.tournaments.results.leaderboard import rated
+from coupled_arena.tournaments.results.result import Result
 
 ADA, BOB, JUDGE = "sim/ada?skill=1", "sim/bob", "sim/judge"
 SMALL: dict[str, Any] = {"domains": ["math", "writing"], "questions_per_domain": 3, "script": "single", "seed": 7}

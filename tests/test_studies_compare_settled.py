@@ -7,7 +7,7 @@ import pytest
 
 import coupled_arena as ca
 from coupled_arena.ratings.sequences import decided, mean_interval
-from coupled_arena.studies.compare import tournament_of
+from coupled_arena.studies.comparing.compare import tournament_of
 from coupled_arena.tournaments.schedules import Adaptive, RoundRobin
 
 RULES: dict[str, Any] = {"judges": "sim/judge", "script": "single", "seed": 7}

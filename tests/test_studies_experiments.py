@@ -14,7 +14,7 @@ from autogen_core import CancellationToken
 
 import coupled_arena as ca
 from coupled_arena.prompts import read_envelopes
-from coupled_arena.studies.rejudged import Rejudged
+from coupled_arena.studies.derived.rejudged import Rejudged
 
 STRICT = """
 base = "en"

@@ -9,9 +9,9 @@ from rich.console import Console
 import coupled_arena as ca
 from coupled_arena.analysis.questions import QuestionStanding
 from coupled_arena.reports.console import leaderboard
-from coupled_arena.tournaments.asked import QUESTION_COLUMNS, extreme_lines, strayed
-from coupled_arena.tournaments.caveats import caveats
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.results.asked import QUESTION_COLUMNS, extreme_lines, strayed
+from coupled_arena.tournaments.results.caveats import caveats
+from coupled_arena.tournaments.storage.store import Store
 from tests.store_scene import battle, question
 
 CHINESE = "这个问题的答案是四，因为两个二的和为四。"

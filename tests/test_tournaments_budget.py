@@ -12,7 +12,7 @@ from coupled_arena.errors import BudgetReached
 from coupled_arena.models.calls import Call, Reply
 from coupled_arena.models.simulated.backend import SimulatedBackend
 from coupled_arena.records import Usage
-from coupled_arena.tournaments.events import CallAnswered, Event
+from coupled_arena.tournaments.playing.events import CallAnswered, Event
 from tests.test_tournaments_play import SMALL, comparable
 
 PRICE = 0.25

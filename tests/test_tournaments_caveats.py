@@ -3,7 +3,7 @@
 import pytest
 
 import coupled_arena as ca
-from coupled_arena.tournaments.caveats import caveats
+from coupled_arena.tournaments.results.caveats import caveats
 from tests.test_tournaments_play import SMALL
 
 

@@ -16,7 +16,7 @@ from coupled_arena.models.gateway import Gateway
 from coupled_arena.prompts import bundled_questions, load_prompts
 from coupled_arena.protocols import ExaminationAgenda
 from coupled_arena.protocols.bus import Utterance
-from coupled_arena.tournaments.examining import shares
+from coupled_arena.tournaments.playing.examining import shares
 from coupled_arena.tournaments.preflight.checks import problems_in
 from coupled_arena.tournaments.stored import digest_of
 

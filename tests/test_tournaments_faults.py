@@ -10,7 +10,7 @@ import coupled_arena as ca
 from coupled_arena.errors import ListenerFailed
 from coupled_arena.models.calls import Call, Reply
 from coupled_arena.models.simulated.backend import SimulatedBackend
-from coupled_arena.tournaments.events import BattleEnded, CallAnswered, Event, RoundOpened, RunOpened
+from coupled_arena.tournaments.playing.events import BattleEnded, CallAnswered, Event, RoundOpened, RunOpened
 from tests.test_tournaments_play import SMALL, comparable
 
 

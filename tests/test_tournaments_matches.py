@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coupled_arena.records import Question
-from coupled_arena.tournaments.matches import Fixture, fixtures
+from coupled_arena.tournaments.playing.matches import Fixture, fixtures
 
 
 def questions(*counts: int) -> tuple[Question, ...]:

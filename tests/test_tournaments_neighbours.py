@@ -10,8 +10,8 @@ import coupled_arena as ca
 from coupled_arena.ratings.settled import Settled
 from coupled_arena.records import Battle, Decision, Sharing, Turn, Verdict
 from coupled_arena.reports.console import leaderboard
-from coupled_arena.tournaments.leaderboard import LEADERBOARD_COLUMNS
-from coupled_arena.tournaments.neighbours import Neighbours, neighbours
+from coupled_arena.tournaments.results.leaderboard import LEADERBOARD_COLUMNS
+from coupled_arena.tournaments.results.neighbours import Neighbours, neighbours
 from tests.test_tournaments_play import SMALL
 
 PAIR = Settled("ada", "bob", 80.0, -10.0, 170.0, resolved=False, more_questions=9, multiplicity="one pair")

@@ -17,7 +17,7 @@ from autogen_agentchat.agents import BaseChatAgent
 import coupled_arena as ca
 from coupled_arena.models.calls import Abilities, Call, Reply
 from coupled_arena.models.simulated.backend import SimulatedBackend
-from coupled_arena.tournaments.events import BattleEnded, CallAnswered, Event, RoundOpened, RunOpened
+from coupled_arena.tournaments.playing.events import BattleEnded, CallAnswered, Event, RoundOpened, RunOpened
 from tests.support import ScriptedBackend
 from tests.test_protocols_bus import Echo
 

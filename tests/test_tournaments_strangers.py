@@ -3,7 +3,7 @@
 import pytest
 
 import coupled_arena as ca
-from coupled_arena.tournaments import play
+from coupled_arena.tournaments.playing import play
 
 MODELS = ("sim/ada", "sim/bob", "sim/eve")
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from coupled_arena.reports.viewer.server import Viewer
-from coupled_arena.tournaments.result import Result
-from coupled_arena.tournaments.store import RunStore, Store
+from coupled_arena.tournaments.results.result import Result
+from coupled_arena.tournaments.storage.store import RunStore, Store
 from coupled_arena.tournaments.stored import digest_of
 from tests.browser import browser, visit
 from tests.page_scene import PATIENCE, TOURNAMENT

@@ -19,9 +19,9 @@ from coupled_arena.reports.html.document import lines
 from coupled_arena.reports.html.overview import overview
 from coupled_arena.reports.viewer import drawing
 from coupled_arena.reports.viewer.drawing import THREADS, Drawer, draw, gone_through
-from coupled_arena.tournaments.reader import RunReader
-from coupled_arena.tournaments.result import Result
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.results.result import Result
+from coupled_arena.tournaments.storage.reader import RunReader
+from coupled_arena.tournaments.storage.store import Store
 from tests.page_scene import TOURNAMENT
 from tests.store_scene import filled
 

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from coupled_arena.reports.viewer.server import Viewer
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.store import Store
 from tests.test_viewer_server import get
 
 

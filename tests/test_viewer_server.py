@@ -16,7 +16,7 @@ from coupled_arena.records import Section, Turn
 from coupled_arena.reports.viewer.drawing import Drawing
 from coupled_arena.reports.viewer.gallery import Gallery
 from coupled_arena.reports.viewer.server import Viewer
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.store import Store
 from tests.store_scene import battle, filled, opened
 from tests.test_store_migration import old, version_of
 from tests.test_store_readonly import read_only

@@ -9,7 +9,7 @@ from coupled_arena.reports.viewer import shelf as shelving
 from coupled_arena.reports.viewer.drawing import Drawing
 from coupled_arena.reports.viewer.gallery import Gallery
 from coupled_arena.reports.viewer.shelf import Shelf
-from coupled_arena.tournaments.store import Seen, Store
+from coupled_arena.tournaments.storage.store import Seen, Store
 from tests.store_scene import battle, filled, opened
 from tests.test_viewer_server import Draws
 

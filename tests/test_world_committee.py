@@ -18,7 +18,7 @@ from coupled_arena.studies.world import World
 from coupled_arena.studies.world.committee import opinions_of as drawn_opinions
 from coupled_arena.studies.world.debates import Debates, debates_of
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.result import Result
+from coupled_arena.tournaments.results.result import Result
 
 DRAWS = 60
 PHI = NormalDist().cdf

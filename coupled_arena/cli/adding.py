@@ -47,8 +47,8 @@ def add(
     yes: YesOption = False,
 ) -> None:
     """Insert a newcomer into a finished run: it meets a few of the others, and nothing is replayed."""
-    from coupled_arena.studies.added import Addition
-    from coupled_arena.studies.addition import with_newcomer
+    from coupled_arena.studies.derived.added import Addition
+    from coupled_arena.studies.derived.addition import with_newcomer
 
     budget = {"usd": budget_usd, "calls": budget_calls, "tokens": budget_tokens}
     with in_flags({**FLAGS, **BUDGET_FLAGS, "schedule.scores": "--scores"}):

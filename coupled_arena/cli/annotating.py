@@ -34,7 +34,7 @@ def annotate(
     from coupled_arena.reports.annotation.server import AnnotationServer
     from coupled_arena.studies.annotation.agreement import human_agreement
     from coupled_arena.studies.annotation.desk import Desk
-    from coupled_arena.tournaments.store import Store
+    from coupled_arena.tournaments.storage.store import Store
 
     with Store(store, create=False) as opened:
         if agreement:

@@ -11,7 +11,7 @@ from coupled_arena.errors import BudgetReached
 
 if TYPE_CHECKING:
     from coupled_arena.tournaments.definition import Tournament
-    from coupled_arena.tournaments.result import Result
+    from coupled_arena.tournaments.results.result import Result
 
 
 class Answer(Protocol):

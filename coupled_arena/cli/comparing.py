@@ -26,7 +26,7 @@ from coupled_arena.cli.options import (
 from coupled_arena.cli.terminal import complain
 
 if TYPE_CHECKING:
-    from coupled_arena.studies.comparison import Comparison
+    from coupled_arena.studies.comparing.comparison import Comparison
     from coupled_arena.tournaments.definition import Tournament
 
 WHERE = "compare"
@@ -92,7 +92,7 @@ def compare(
 
     They battle over a few questions at a time and stop once it is settled; the interval allows for that.
     """
-    from coupled_arena.studies.comparison import Comparison
+    from coupled_arena.studies.comparing.comparison import Comparison
 
     rules = {
         "until_settled": not all_questions,
@@ -125,7 +125,7 @@ def compare(
 
 def _tournament(a: str, b: str, judges: list[str], rules: dict[str, Any]) -> "Tournament":
     """Return what is to be played; rules that are None are left to the library."""
-    from coupled_arena.studies.compare import tournament_of
+    from coupled_arena.studies.comparing.compare import tournament_of
 
     given = {key: value for key, value in rules.items() if value is not None}
     first, second, *panel = [model_of(text, WHERE) for text in (a, b, *judges)]

@@ -26,7 +26,7 @@ from coupled_arena.errors import BudgetReached, ModelUnavailable
 
 if TYPE_CHECKING:
     from coupled_arena.tournaments.definition import Tournament
-    from coupled_arena.tournaments.result import Result
+    from coupled_arena.tournaments.results.result import Result
 
 
 def run(

@@ -42,7 +42,7 @@ def rate(
     """Rate battles played elsewhere: votes of LMArena, judgments of FastChat, Arena-Hard, AlpacaEval, Auto-Arena."""
     from coupled_arena.ratings.result import Ties
     from coupled_arena.reports.rated import rated
-    from coupled_arena.studies.rated_file import rate_file
+    from coupled_arena.studies.rating.rated_file import rate_file
 
     if not 0 < level < 1:
         raise typer.BadParameter(f"must lie between 0 and 1, not {level:g}", param_hint="--level")

@@ -48,8 +48,8 @@ def rejudge(
 ) -> None:
     """Have the debates of a finished run judged by another committee, by other rules or in other words."""
     from coupled_arena.config import load_judging
-    from coupled_arena.studies.rejudged import Rejudged
-    from coupled_arena.studies.rejudging import judged_anew
+    from coupled_arena.studies.derived.rejudged import Rejudged
+    from coupled_arena.studies.derived.rejudging import judged_anew
 
     if file is None and not openings:
         message = "name a file with the new judges, rules or prompts, or say --openings"

@@ -20,8 +20,8 @@ def report(
 ) -> None:
     """Write a run as one page to look at: leaderboard, judges, every battle; it opens from disk."""
     from coupled_arena.reports.html.report import report as write
-    from coupled_arena.tournaments.result import Result
-    from coupled_arena.tournaments.store import Store
+    from coupled_arena.tournaments.results.result import Result
+    from coupled_arena.tournaments.storage.store import Store
 
     with Store(store, create=False) as opened:
         result = Result.of(opened.run(run))

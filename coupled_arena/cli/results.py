@@ -11,7 +11,7 @@ from coupled_arena.cli.status import FAILED
 from coupled_arena.cli.terminal import complain, out, out_json, show
 
 if TYPE_CHECKING:
-    from coupled_arena.tournaments.result import Result
+    from coupled_arena.tournaments.results.result import Result
 
 
 FORMATS = "jsonl, csv or parquet; repeatable; jsonl and csv if left out."
@@ -20,8 +20,8 @@ FORMATS = "jsonl, csv or parquet; repeatable; jsonl and csv if left out."
 
 def leaderboard(store: StoreOption = DEFAULT_STORE, run: RunOption = None, as_json: JsonOption = False) -> None:
     """Show the leaderboard of a run, and whether it is settled."""
-    from coupled_arena.tournaments.result import Result
-    from coupled_arena.tournaments.store import Store
+    from coupled_arena.tournaments.results.result import Result
+    from coupled_arena.tournaments.storage.store import Store
 
     with Store(store, create=False) as opened:
         result = Result.of(opened.run(run))
@@ -34,7 +34,7 @@ def runs(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> Non
     from datetime import UTC, datetime
 
     from coupled_arena.reports import console
-    from coupled_arena.tournaments.store import Store
+    from coupled_arena.tournaments.storage.store import Store
 
     with Store(store, create=False) as opened:
         found = opened.runs()
@@ -58,8 +58,8 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write a run's data frames as files."""
-    from coupled_arena.tournaments.export import export as write
-    from coupled_arena.tournaments.store import Store
+    from coupled_arena.tournaments.storage.export import export as write
+    from coupled_arena.tournaments.storage.store import Store
 
     with Store(store, create=False) as opened, in_flags({"force": "--force"}):
         files = write(opened.run(run), folder, formats or ["jsonl", "csv"], force=force)
@@ -72,7 +72,7 @@ def export(
 
 def check(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """Check a store: nothing damaged, nothing lost, every decision as its opinions make it."""
-    from coupled_arena.tournaments.store import Store
+    from coupled_arena.tournaments.storage.store import Store
 
     with Store(store, create=False) as opened:
         found = opened.check()

@@ -18,7 +18,7 @@ def show(
 ) -> None:
     """Show one battle in full: question, turns, opinions, decision."""
     from coupled_arena.reports import console
-    from coupled_arena.tournaments.store import Store
+    from coupled_arena.tournaments.storage.store import Store
 
     with Store(store, create=False) as opened, in_flags({"battle": "BATTLE"}):
         found = opened.run(run)

@@ -11,10 +11,10 @@ from coupled_arena.models.calls import Counts
 from coupled_arena.records import Battle, Question
 from coupled_arena.reports.summary import dice, judge_counts, turn_counts
 from coupled_arena.shown import cell, plural, printable
-from coupled_arena.tournaments.asked import extreme_lines
-from coupled_arena.tournaments.leaderboard import LEADERBOARD_COLUMNS, Row
 from coupled_arena.tournaments.preflight.estimate import price_words
-from coupled_arena.tournaments.result import Result
+from coupled_arena.tournaments.results.asked import extreme_lines
+from coupled_arena.tournaments.results.leaderboard import LEADERBOARD_COLUMNS, Row
+from coupled_arena.tournaments.results.result import Result
 
 _COLUMNS = ["ranks" if column == "rank_low" else column for column in LEADERBOARD_COLUMNS if column != "rank_high"]
 """Both ends of the ranks stand in one column."""

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from coupled_arena.records import Battle
 from coupled_arena.shown import plural, printable
-from coupled_arena.tournaments.events import (
+from coupled_arena.tournaments.playing.events import (
     BattleEnded,
     BenchOpened,
     CallAnswered,

@@ -5,7 +5,7 @@ from rich.text import Text
 
 from coupled_arena.reports.console import rank_range, table
 from coupled_arena.shown import plural, printable
-from coupled_arena.studies.rated_file import RatedFile
+from coupled_arena.studies.rating.rated_file import RatedFile
 
 _TIES = {"half": "half-win Bradley-Terry", "davidson": "Davidson"}
 

@@ -17,8 +17,8 @@ from coupled_arena.studies.judging.reading import Read, read_opinions
 if TYPE_CHECKING:
     import pandas as pd
 
-    from coupled_arena.tournaments.result import Result
-    from coupled_arena.tournaments.store import Store
+    from coupled_arena.tournaments.results.result import Result
+    from coupled_arena.tournaments.storage.store import Store
 
 
 def corrected(

@@ -7,9 +7,9 @@ from typing import Any
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.masking import published
 from coupled_arena.records import Battle, Question
-from coupled_arena.tournaments.database import decoded
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.reader import RunReader
+from coupled_arena.tournaments.storage.database import decoded
+from coupled_arena.tournaments.storage.reader import RunReader
 from coupled_arena.tournaments.stored import battles_of, definition_of
 
 GIVEN_ANEW = frozenset({"domains", "models", "name", "questions", "questions_per_domain", "schedule"})

@@ -27,8 +27,8 @@ from coupled_arena.tournaments.schedules.kinds import SCHEDULES, AnySchedule, as
 
 if TYPE_CHECKING:
     from coupled_arena.tournaments.preflight.outlook import Preflight
-    from coupled_arena.tournaments.result import Result
-    from coupled_arena.tournaments.store import Store
+    from coupled_arena.tournaments.results.result import Result
+    from coupled_arena.tournaments.storage.store import Store
 
 DOMAINS = ("writing", "roleplay", "extraction", "reasoning", "math", "coding", "stem", "humanities")
 """Auto-Arena's eight domains (arXiv 2405.20267, section 3.1)."""
@@ -156,7 +156,7 @@ class Tournament(Given):
 
     async def arun(self, store: "Store | Path | str | None" = None, **options: Any) -> "Result":
         """Play the tournament, or go on with it; takes the options of `play.play`."""
-        from coupled_arena.tournaments.play import play
+        from coupled_arena.tournaments.playing.play import play
 
         return await play(self, store, **options)
 

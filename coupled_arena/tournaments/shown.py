@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from coupled_arena.protocols.committee import Case
 from coupled_arena.records import Battle, Question
-from coupled_arena.tournaments import schema
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.reader import RunReader
+from coupled_arena.tournaments.storage import schema
+from coupled_arena.tournaments.storage.reader import RunReader
 from coupled_arena.tournaments.stored import definition_of
 
 

@@ -10,10 +10,10 @@ from coupled_arena.errors import HERE, ConfigurationError, RunNotFound
 from coupled_arena.models.calls import Spent
 from coupled_arena.prompts import load_prompts
 from coupled_arena.records import USUAL_DIFFICULTY, Battle
-from coupled_arena.tournaments.database import damaged, decoded
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.reader import RunReader
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.database import damaged, decoded
+from coupled_arena.tournaments.storage.reader import RunReader
+from coupled_arena.tournaments.storage.store import Store
 
 Keep = Callable[[Battle], Battle]
 """Returns what is kept of a battle."""

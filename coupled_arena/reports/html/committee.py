@@ -11,7 +11,7 @@ from coupled_arena.records import VERDICTS, Battle, Verdict
 from coupled_arena.reports.html.document import Agreed, Committee, Judge, last_stage, verdicts_at
 from coupled_arena.reports.summary import JudgeCounts, judge_counts
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.documents import rounded
+from coupled_arena.tournaments.results.documents import rounded
 
 _RECUSED = {
     "family": "nobody judges a battle of a model of its own family",

@@ -13,9 +13,9 @@ from coupled_arena.ratings.score import scores_of
 from coupled_arena.records import Battle, Usage
 from coupled_arena.reports.html.document import Card, Domain, DomainRating, Meeting
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.documents import rounded
-from coupled_arena.tournaments.leaderboard import PRIOR
-from coupled_arena.tournaments.result import Result
+from coupled_arena.tournaments.results.documents import rounded
+from coupled_arena.tournaments.results.leaderboard import PRIOR
+from coupled_arena.tournaments.results.result import Result
 
 FEWEST_IN_DOMAIN = 20
 """Rated battles of a domain from which on models are rated by it."""

@@ -10,11 +10,11 @@ from coupled_arena.reports.html.field import cards, domains, meetings, unpriced
 from coupled_arena.reports.html.reproduction import steps, toml_of
 from coupled_arena.reports.html.study import study_of
 from coupled_arena.studies.judging.gathering import Gathered
-from coupled_arena.tournaments.columns import FRAMES
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.documents import rounded
-from coupled_arena.tournaments.reader import RunReader
-from coupled_arena.tournaments.result import Result
+from coupled_arena.tournaments.results.documents import rounded
+from coupled_arena.tournaments.results.result import Result
+from coupled_arena.tournaments.storage.columns import FRAMES
+from coupled_arena.tournaments.storage.reader import RunReader
 
 VOID_WARNING = 0.1
 """Share of void battles from which on a page warns of them."""

@@ -10,9 +10,9 @@ from coupled_arena.records import Battle
 from coupled_arena.reports.html.document import battle_document, lines
 from coupled_arena.reports.html.overview import overview
 from coupled_arena.reports.html.page import packed, page
-from coupled_arena.tournaments.result import Result, result_in
-from coupled_arena.tournaments.store import Store
-from coupled_arena.tournaments.whole_files import replacing
+from coupled_arena.tournaments.results.result import Result, result_in
+from coupled_arena.tournaments.storage.store import Store
+from coupled_arena.tournaments.storage.whole_files import replacing
 
 CHUNK = 50
 """Battles that are packed together and unpacked when one of them is opened."""

@@ -9,8 +9,8 @@ from coupled_arena.studies.judging.measures import JUDGES, PANEL
 from coupled_arena.studies.judging.reading import read_gathered, read_opinions
 from coupled_arena.studies.judging.report import JudgeReport
 from coupled_arena.studies.judging.study import studied
-from coupled_arena.tournaments.documents import rounded
-from coupled_arena.tournaments.result import Result
+from coupled_arena.tournaments.results.documents import rounded
+from coupled_arena.tournaments.results.result import Result
 
 ELSEWHERE = frozenset({"ties", "moved", "alpha_before", "alpha_after"})
 """Measures that a page shows in another place."""

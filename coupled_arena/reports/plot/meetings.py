@@ -6,7 +6,7 @@ import numpy as np
 
 from coupled_arena.reports.html.field import circles, meetings
 from coupled_arena.reports.plot.canvas import COLOURS, FAINT, ROW, axes, label, require
-from coupled_arena.tournaments.result import Result
+from coupled_arena.tournaments.results.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,7 +4,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING
 
 from coupled_arena.reports.plot.canvas import COLOURS, MARKS, ROW, axes, intervals, label, require
-from coupled_arena.tournaments.result import Result
+from coupled_arena.tournaments.results.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

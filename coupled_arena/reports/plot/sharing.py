@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from coupled_arena.reports.plot.canvas import FAINT, intervals, require
-from coupled_arena.tournaments.result import Result
+from coupled_arena.tournaments.results.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

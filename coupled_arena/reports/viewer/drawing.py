@@ -37,9 +37,9 @@ from coupled_arena.reports.html.document import lines
 from coupled_arena.reports.html.overview import overview
 from coupled_arena.reports.html.page import packed
 from coupled_arena.studies.judging.gathering import Gathered
-from coupled_arena.tournaments.reader import RunReader
-from coupled_arena.tournaments.result import Result
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.results.result import Result
+from coupled_arena.tournaments.storage.reader import RunReader
+from coupled_arena.tournaments.storage.store import Store
 
 RecordT = TypeVar("RecordT", bound=Record)
 

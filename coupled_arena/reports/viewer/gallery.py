@@ -10,8 +10,8 @@ from pathlib import Path
 from coupled_arena.errors import RunNotFound, StoreError
 from coupled_arena.reports.viewer.drawing import Drawing
 from coupled_arena.reports.viewer.shelf import Shelf
-from coupled_arena.tournaments.store import Seen
-from coupled_arena.tournaments.watching import Watch
+from coupled_arena.tournaments.storage.store import Seen
+from coupled_arena.tournaments.storage.watching import Watch
 
 LOOK_SECONDS = 1.0
 """How often the store is looked at while somebody looks on."""

@@ -20,8 +20,8 @@ from coupled_arena.reports.viewer.gallery import Gallery
 from coupled_arena.reports.viewer.shelf import Shelf
 from coupled_arena.reports.web.answers import as_json, as_problem, compressed
 from coupled_arena.reports.web.server import PageServer
-from coupled_arena.tournaments.store import Store
-from coupled_arena.tournaments.watching import Watch
+from coupled_arena.tournaments.storage.store import Store
+from coupled_arena.tournaments.storage.watching import Watch
 
 PORT = 8001
 """Port unless told otherwise."""

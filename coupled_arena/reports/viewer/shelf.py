@@ -10,8 +10,8 @@ from pathlib import Path
 import platformdirs
 
 from coupled_arena.reports.viewer.drawing import Drawing
-from coupled_arena.tournaments.store import Seen
-from coupled_arena.tournaments.whole_files import replacing
+from coupled_arena.tournaments.storage.store import Seen
+from coupled_arena.tournaments.storage.whole_files import replacing
 
 MOST_FILES = 100
 """Drawings kept, a few hundred kilobytes each for a run of 10,000 battles; those not wanted for longest are removed."""

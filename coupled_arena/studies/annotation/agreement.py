@@ -8,11 +8,11 @@ from typing import Any
 from coupled_arena.analysis.agreement import Agreement, kappa, percent_agreement
 from coupled_arena.protocols.voting import ballot, count, exchanged
 from coupled_arena.records import VERDICTS, Battle, Verdict
-from coupled_arena.tournaments.documents import rounded
-from coupled_arena.tournaments.human_votes import HumanVote, HumanVotes
-from coupled_arena.tournaments.reader import RunReader
+from coupled_arena.tournaments.results.documents import rounded
 from coupled_arena.tournaments.rules import CommitteeRules
 from coupled_arena.tournaments.shown import shown_in
+from coupled_arena.tournaments.storage.human_votes import HumanVote, HumanVotes
+from coupled_arena.tournaments.storage.reader import RunReader
 from coupled_arena.tournaments.stored import definition_of
 
 COMMITTEE = "committee"

@@ -11,9 +11,9 @@ from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.protocols.voting import exchanged
 from coupled_arena.records import Order, Verdict, name_problem
 from coupled_arena.studies.annotation.drawing import order_of, place_of
-from coupled_arena.tournaments.human_votes import HumanVote
 from coupled_arena.tournaments.shown import case_of, digest_of, shown_in
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.human_votes import HumanVote
+from coupled_arena.tournaments.storage.store import Store
 from coupled_arena.tournaments.stored import definition_of
 
 Choice = Literal["left", "right", "tie", "pass"]

@@ -10,7 +10,7 @@ from coupled_arena.models.model import Model
 from coupled_arena.models.voice import Voice
 from coupled_arena.records import Outcome, Sharing
 from coupled_arena.studies.bench.plan import ROLE, Plan
-from coupled_arena.tournaments.conversations import together
+from coupled_arena.tournaments.playing.conversations import together
 
 SILENT: tuple[Outcome, ...] = ("refused", "filtered", "empty")
 """Outcomes of a model that was asked and gave no answer: they score 0. All others without text are missing."""

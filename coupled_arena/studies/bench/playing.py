@@ -21,13 +21,13 @@ from coupled_arena.studies.bench.rows import ModelRow, model_rows, pair_rows
 from coupled_arena.studies.bench.rules import Rules
 from coupled_arena.studies.bench.scoring import Exact
 from coupled_arena.studies.bench.task import Task
-from coupled_arena.tournaments.caveats import quoted
-from coupled_arena.tournaments.database import MEMORY, is_memory
 from coupled_arena.tournaments.definition import refuse_event_loop
-from coupled_arena.tournaments.events import BenchOpened, Listener
-from coupled_arena.tournaments.play import opened, telling, versions
-from coupled_arena.tournaments.run_store import RunStore
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.playing.events import BenchOpened, Listener
+from coupled_arena.tournaments.playing.play import opened, telling, versions
+from coupled_arena.tournaments.results.caveats import quoted
+from coupled_arena.tournaments.storage.database import MEMORY, is_memory
+from coupled_arena.tournaments.storage.run_store import RunStore
+from coupled_arena.tournaments.storage.store import Store
 from coupled_arena.tournaments.stored import begun_under
 
 

@@ -17,7 +17,7 @@ from coupled_arena.studies.bench.planning import WHERE
 from coupled_arena.tournaments.preflight.asks import MESSAGE_TOKENS, token_bound
 from coupled_arena.tournaments.preflight.estimate import Spending, bill, estimate, price_words
 from coupled_arena.tournaments.preflight.loads import Duty, Load
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.store import Store
 from coupled_arena.tournaments.stored import begun_under
 
 

@@ -10,7 +10,7 @@ from coupled_arena.studies.bench import wording
 from coupled_arena.studies.bench.asking import Answer, Place
 from coupled_arena.studies.bench.plan import Plan
 from coupled_arena.studies.bench.rows import ModelRow, PairRow
-from coupled_arena.tournaments.documents import rounded, spending_document
+from coupled_arena.tournaments.results.documents import rounded, spending_document
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ from coupled_arena.reports.console import plain, table
 from coupled_arena.shown import plural
 from coupled_arena.studies.bench.plan import Plan
 from coupled_arena.studies.bench.rows import ModelRow, PairRow
-from coupled_arena.studies.wording import percent
+from coupled_arena.studies.comparing.wording import percent
 
 _COUNTED = ("missing", "silent", "unreadable")
 _NAMES = {"model", "a", "b", "dice"}

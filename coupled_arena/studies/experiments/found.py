@@ -6,14 +6,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coupled_arena.shown import Rows, Shown
+from coupled_arena.studies.derived.rejudged import Rejudged
 from coupled_arena.studies.experiments.grid import Cell, Condition
 from coupled_arena.studies.judging.reading import read_opinions
 from coupled_arena.studies.judging.report import JudgeReport
 from coupled_arena.studies.judging.study import studied
-from coupled_arena.studies.rejudged import Rejudged
 from coupled_arena.tournaments.base import Base
-from coupled_arena.tournaments.columns import COLUMNS
-from coupled_arena.tournaments.result import Result
+from coupled_arena.tournaments.results.result import Result
+from coupled_arena.tournaments.storage.columns import COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd

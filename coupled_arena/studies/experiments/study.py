@@ -15,10 +15,10 @@ from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.limits.limit import Limit
 from coupled_arena.models.model import Model
 from coupled_arena.records import Given, Name
-from coupled_arena.studies.deriving import Playing, started_from
+from coupled_arena.studies.derived.base_run import Playing, started_from
+from coupled_arena.studies.derived.rejudging import judging
 from coupled_arena.studies.experiments.found import Judged, JudgeStudyResult
 from coupled_arena.studies.experiments.grid import OWN, Cell, Grid, Orders
-from coupled_arena.studies.rejudging import judging
 from coupled_arena.tournaments.base import Base
 from coupled_arena.tournaments.definition import Tournament, problems_of, refuse_event_loop
 from coupled_arena.tournaments.derived import JudgedAnew
@@ -28,7 +28,7 @@ from coupled_arena.tournaments.roles import AgentFactory
 from coupled_arena.tournaments.stored import begun
 
 if TYPE_CHECKING:
-    from coupled_arena.tournaments.store import Store
+    from coupled_arena.tournaments.storage.store import Store
 
 WHERE = "JudgeStudy"
 """What problems name as their place."""
@@ -60,7 +60,7 @@ class JudgeStudy(Given):
         ConfigurationError: with every problem found.
 
     Example:
-        >>> from coupled_arena.tournaments.store import Store
+        >>> from coupled_arena.tournaments.storage.store import Store
         >>> store = Store(":memory:")
         >>> played = Tournament(models=["sim/ada?skill=1", "sim/bob"], judges=["sim/j1", "sim/j2", "sim/j3"],
         ...     domains=["math"], questions_per_domain=4, seed=7).run(store)

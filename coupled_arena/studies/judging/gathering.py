@@ -5,9 +5,9 @@ from typing import Any
 
 from coupled_arena.analysis.judges import NEEDED, OPTIONAL
 from coupled_arena.records import Battle
-from coupled_arena.tournaments.columns import FRAMES
-from coupled_arena.tournaments.database import decoded
-from coupled_arena.tournaments.reader import RunReader
+from coupled_arena.tournaments.storage.columns import FRAMES
+from coupled_arena.tournaments.storage.database import decoded
+from coupled_arena.tournaments.storage.reader import RunReader
 
 
 class Gathered:

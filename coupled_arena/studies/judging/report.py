@@ -18,7 +18,7 @@ from coupled_arena.analysis.judges import (
 from coupled_arena.shown import Rows, Shown, lined, printable
 from coupled_arena.studies.judging.measures import JUDGES, PANEL
 from coupled_arena.studies.judging.minority import MinorityReport
-from coupled_arena.tournaments.documents import rounded
+from coupled_arena.tournaments.results.documents import rounded
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -28,8 +28,8 @@ from coupled_arena.protocols.bus import Utterance
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import SCORES, Question, Turn
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.matches import Fixture, fixtures
-from coupled_arena.tournaments.seating import Seating
+from coupled_arena.tournaments.playing.matches import Fixture, fixtures
+from coupled_arena.tournaments.playing.seating import Seating
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

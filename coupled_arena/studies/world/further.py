@@ -5,7 +5,7 @@ from coupled_arena.models.simulated.examiner import GRADES
 from coupled_arena.models.simulated.wording import spread_said, wordings
 from coupled_arena.records import Question
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.questions import known_questions
+from coupled_arena.tournaments.playing.questions import known_questions
 
 AUTHOR = "truth"
 """Author of questions that only the truth is computed over."""

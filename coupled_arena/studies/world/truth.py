@@ -19,8 +19,8 @@ from coupled_arena.studies.judging.measures import JUDGES, PANEL
 from coupled_arena.studies.world.committee import opinions_of
 from coupled_arena.studies.world.debates import Answering, Debates, debates_of
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.result import Result
-from coupled_arena.tournaments.seating import Seating
+from coupled_arena.tournaments.playing.seating import Seating
+from coupled_arena.tournaments.results.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,8 +14,8 @@ from coupled_arena.studies.world.truth import Truth
 from coupled_arena.tournaments.definition import Tournament
 
 if TYPE_CHECKING:
-    from coupled_arena.tournaments.result import Result
-    from coupled_arena.tournaments.store import Store
+    from coupled_arena.tournaments.results.result import Result
+    from coupled_arena.tournaments.storage.store import Store
 
 DEBATES = 2_000
 """Debates that the truth rests on in each arm where nobody says how many questions there shall be."""

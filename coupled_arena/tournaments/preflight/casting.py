@@ -5,7 +5,7 @@ from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Model
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.panels import panel_key
-from coupled_arena.tournaments.seating import agents_models
+from coupled_arena.tournaments.playing.seating import agents_models
 
 
 def cast(tournament: Tournament) -> dict[str, list[Model]]:

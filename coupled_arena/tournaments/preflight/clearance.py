@@ -9,7 +9,7 @@ from coupled_arena.models.model import Model
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.preflight.casting import hosted_models, role_under
 from coupled_arena.tournaments.preflight.checks import placed, problems_in
-from coupled_arena.tournaments.store import Store
+from coupled_arena.tournaments.storage.store import Store
 from coupled_arena.tournaments.stored import begun
 
 if TYPE_CHECKING:

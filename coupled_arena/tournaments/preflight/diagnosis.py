@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from coupled_arena.models.calls import Reply
 from coupled_arena.models.masking import without_secrets
 from coupled_arena.models.model import Model
-from coupled_arena.tournaments.caveats import quoted
+from coupled_arena.tournaments.results.caveats import quoted
 
 ADVISED_THINKING = 2048
 """Tokens for hidden reasoning that are advised where none are set aside."""

@@ -9,9 +9,9 @@ from coupled_arena.models.model import Model
 from coupled_arena.shown import plural
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.panels import ADVISABLE_JUDGES, AuthorOf, eligible, panels_in
+from coupled_arena.tournaments.playing.questions import domains_of, reference_writer
 from coupled_arena.tournaments.preflight.casting import cast
 from coupled_arena.tournaments.preflight.scheduling import schedule_notes
-from coupled_arena.tournaments.questions import domains_of, reference_writer
 
 MOST_PAIRS_LISTED = 3
 """Most pairs with few judges that are named."""

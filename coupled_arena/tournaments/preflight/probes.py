@@ -10,7 +10,7 @@ from coupled_arena.models.calls import Call, Message, Reply
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import CHANGES_NO_REPLY, Model
 from coupled_arena.models.voice import Voice
-from coupled_arena.tournaments.conversations import together
+from coupled_arena.tournaments.playing.conversations import together
 from coupled_arena.tournaments.preflight.diagnosis import Finding, diagnosed
 
 PROBE = "Reply with the word OK and nothing else."

@@ -1,0 +1,1 @@
+"""Runs that build on a finished one: with a newcomer, or judged anew."""

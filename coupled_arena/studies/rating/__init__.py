@@ -1,0 +1,1 @@
+"""Battles played elsewhere, rated."""

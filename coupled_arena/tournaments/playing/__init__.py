@@ -1,0 +1,1 @@
+"""One execution of a definition: questions, rounds, battles, committees."""

@@ -1,0 +1,1 @@
+"""A store and its runs: tables, reading, writing, checking, exporting."""
