@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from coupled_arena.protocols.committee import Case
 from coupled_arena.records import Battle, Question
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.storage import schema
+from coupled_arena.tournaments.storage import packing
 from coupled_arena.tournaments.storage.reader import RunReader
 from coupled_arena.tournaments.stored import definition_of
 
@@ -27,7 +27,7 @@ def digest_of(case: Case, hidden: tuple[str, ...]) -> str:
         [number, [[said.label, [[section.tag, section.text] for section in said.sections]] for said in spoken]]
         for number, spoken in case.rounds("AB", hidden).items()
     ]
-    return hashlib.blake2b(schema.as_json([case.question.text, rounds]).encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(packing.as_json([case.question.text, rounds]).encode(), digest_size=16).hexdigest()
 
 
 def shown_in(run: RunReader, ids: Sequence[str] | None = None) -> Iterator[tuple[str, Battle]]:

@@ -16,7 +16,7 @@ from coupled_arena.models.calls import Spent
 from coupled_arena.prompts import leak
 from coupled_arena.records import Battle, Question
 from coupled_arena.tournaments.results.asked import turn_leak
-from coupled_arena.tournaments.storage import schema
+from coupled_arena.tournaments.storage import packing, schema
 from coupled_arena.tournaments.storage.columns import FRAMES, ColumnKind, FrameName
 from coupled_arena.tournaments.storage.database import decoded
 from coupled_arena.tournaments.storage.human_votes import HumanVotes
@@ -103,7 +103,7 @@ class RunReader:
     def load_questions(self) -> tuple[Question, ...]:
         """Return every question by id, numbers within an id by size."""
         with decoded(self.where):
-            return tuple(schema.question_of(row) for row in self._all(schema.questions))
+            return tuple(packing.question_of(row) for row in self._all(schema.questions))
 
     def battle_ids(self) -> tuple[str, ...]:
         """Return the id of every battle, by round and id, numbers within an id by size."""
@@ -121,12 +121,12 @@ class RunReader:
         turns, opinions = defaultdict(list), defaultdict(list)
         with decoded(self.where):
             for row in self._all(schema.turns, ids):
-                turns[row.battle].append(schema.turn_of(row))
+                turns[row.battle].append(packing.turn_of(row))
             for row in self._all(schema.opinions, ids):
-                opinions[row.battle].append(schema.opinion_of(row))
-            decisions = {row.battle: schema.decision_of(row) for row in self._all(schema.decisions, ids)}
+                opinions[row.battle].append(packing.opinion_of(row))
+            decisions = {row.battle: packing.decision_of(row) for row in self._all(schema.decisions, ids)}
             return tuple(
-                schema.battle_of(row, turns[row.id], opinions[row.id], decisions[row.id])
+                packing.battle_of(row, turns[row.id], opinions[row.id], decisions[row.id])
                 for row in self._all(schema.battles, ids)
             )
 
@@ -167,7 +167,7 @@ class RunReader:
             text: what was said, letters A to Z in any case, at most 10,000 characters.
         """
         quoted = re.sub(r"([\\%_])", r"\\\1", text)
-        as_stored = re.sub(r"([\\%_])", r"\\\1", schema.as_json(text)[1:-1])
+        as_stored = re.sub(r"([\\%_])", r"\\\1", packing.as_json(text)[1:-1])
         turns, opinions = schema.turns.c, schema.opinions.c
         with decoded(self.where):
             found = set(
@@ -306,7 +306,7 @@ def _calls(run: RunReader) -> Iterable[dict[str, Any]]:
     }
     for call in calls:
         messages = [[role, texts[digest], *extra] for role, digest, *extra in json.loads(call["messages"])]
-        yield {**call, "noise": call["noise"].hex(), "messages": schema.as_json(messages)}
+        yield {**call, "noise": call["noise"].hex(), "messages": packing.as_json(messages)}
 
 
 def _ratings(run: RunReader) -> Iterable[dict[str, Any]]:

@@ -17,7 +17,7 @@ from coupled_arena.models.calls import Call, Reply
 from coupled_arena.models.encoding import storable
 from coupled_arena.models.masking import without_secrets
 from coupled_arena.records import Battle, Question, Usage
-from coupled_arena.tournaments.storage import schema
+from coupled_arena.tournaments.storage import packing, schema
 from coupled_arena.tournaments.storage.database import (
     UNREADABLE,
     Placed,
@@ -158,9 +158,9 @@ class RunStore:
             reply.cost,
             reply.latency,
             reply.reasoning,
-            schema.as_json(reply.probabilities) if reply.probabilities else "{}",
-            schema.as_json([call.model_dump() for call in reply.tool_calls]) if reply.tool_calls else "[]",
-            schema.as_json(reply.state) if reply.state else "{}",
+            packing.as_json(reply.probabilities) if reply.probabilities else "{}",
+            packing.as_json([call.model_dump() for call in reply.tool_calls]) if reply.tool_calls else "[]",
+            packing.as_json(reply.state) if reply.state else "{}",
             reply.sharing,
             reply.detail,
             reply.retries,
@@ -194,7 +194,7 @@ class RunStore:
         name = self._new("questions", question.id)
         with explained(self._where), transaction(self._connection):
             self._execute("DELETE FROM questions WHERE run = ? AND id = ?", (self.id, name))
-            self._execute(_SAVE_QUESTION, _clean(*schema.question_row(self.id, question)))
+            self._execute(_SAVE_QUESTION, _clean(*packing.question_row(self.id, question)))
         self._saved["questions"].add(name)
 
     def save_rejected(self, rejected: "Iterable[Rejected]") -> None:
@@ -214,15 +214,15 @@ class RunStore:
         run, name = self.id, self._new("battles", battle.id)
         with explained(self._where), transaction(self._connection):
             self._execute("DELETE FROM battles WHERE run = ? AND id = ?", (run, name))
-            self._execute(_SAVE_BATTLE, _clean(*schema.battle_row(run, battle)))
+            self._execute(_SAVE_BATTLE, _clean(*packing.battle_row(run, battle)))
             self._execute_many(
-                _SAVE_TURN, [_clean(*schema.turn_row(run, name, i, turn)) for i, turn in enumerate(battle.turns)]
+                _SAVE_TURN, [_clean(*packing.turn_row(run, name, i, turn)) for i, turn in enumerate(battle.turns)]
             )
             self._execute_many(
                 _SAVE_OPINION,
-                [_clean(*schema.opinion_row(run, name, i, opinion)) for i, opinion in enumerate(battle.opinions)],
+                [_clean(*packing.opinion_row(run, name, i, opinion)) for i, opinion in enumerate(battle.opinions)],
             )
-            self._execute(_SAVE_DECISION, _clean(*schema.decision_row(run, name, battle.decision)))
+            self._execute(_SAVE_DECISION, _clean(*packing.decision_row(run, name, battle.decision)))
         self._still_there()
         self._saved["battles"].add(name)
 
@@ -230,7 +230,7 @@ class RunStore:
         """Store battles of another run of this store as this run's own, in place of what was stored before."""
         names = sorted(map(storable, ids))
         with explained(self._where), transaction(self._connection):
-            chosen = (schema.as_json(names),)
+            chosen = (packing.as_json(names),)
             self._execute(f"DELETE FROM battles WHERE run = ? AND id IN {_LISTED}", (self.id, *chosen))
             for table in (schema.battles, schema.turns, schema.opinions, schema.decisions):
                 columns = ", ".join(f'"{column.name}"' for column in table.columns if column.name != "run")
@@ -271,7 +271,8 @@ class RunStore:
         """
         with explained(self._where), transaction(self._connection):
             self._execute(
-                "UPDATE runs SET status = ?, caveats = ? WHERE id = ?", (status, schema.as_json(list(caveats)), self.id)
+                "UPDATE runs SET status = ?, caveats = ? WHERE id = ?",
+                (status, packing.as_json(list(caveats)), self.id),
             )
         self._still_there()
 
@@ -327,7 +328,7 @@ class RunStore:
                 digest = binary.hex()
                 new.append((binary, clean))
             named.append((role, digest, storable(extra)) if extra else (role, digest))
-        return schema.as_json(named), new
+        return packing.as_json(named), new
 
     def _stored_settings(self, call: Call) -> tuple[str, str]:
         """Return the model string and, as JSON, what else was sent; secrets masked.
@@ -341,7 +342,7 @@ class RunStore:
         if known is None:
             if len(self._settings) >= REMEMBERED_SETTINGS:
                 self._settings.clear()
-            settings = schema.as_json(without_secrets(_settings_of(call)))
+            settings = packing.as_json(without_secrets(_settings_of(call)))
             known = self._settings[key] = (call, without_secrets(call.model.model), settings)
         return known[1:]
 

@@ -16,7 +16,7 @@ from coupled_arena.arguments import path_of
 from coupled_arena.errors import RunNotFound, StoreError, StoreLocked
 from coupled_arena.models.encoding import storable
 from coupled_arena.models.masking import published
-from coupled_arena.tournaments.storage import schema
+from coupled_arena.tournaments.storage import packing, schema
 from coupled_arena.tournaments.storage.checking.file import json_problems, page_problems, table_problems
 from coupled_arena.tournaments.storage.database import (
     MEMORY,
@@ -339,9 +339,9 @@ class Store:
                 id=run,
                 digest=digest,
                 name=storable(name),
-                definition=schema.as_json(published(definition)),
-                manifest=schema.as_json(published(manifest)),
-                caveats=schema.as_json([]),
+                definition=packing.as_json(published(definition)),
+                manifest=packing.as_json(published(manifest)),
+                caveats=packing.as_json([]),
                 status="running",
                 writer="",
                 opened=0,
