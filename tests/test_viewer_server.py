@@ -54,6 +54,7 @@ def test_a_battle_is_fetched_and_found_by_what_was_said(tmp_path: Path) -> None:
             ("\\ é", [hard]),
             ("É%", []),
             ("_", [hard]),
+            ("\0", []),
         ):
             assert get(viewer, f"{RUN}/search?text={quote(text, safe='')}") == (200, found), text
         for path_, status in (("battle?id=no", 404), ("search?text=", 400), (f"search?text={'x' * 1001}", 400)):

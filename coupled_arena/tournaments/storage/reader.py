@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Table, and_, func, select
+from sqlalchemy import Connection, Table, and_, func, literal, select
 
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.calls import Spent
@@ -164,7 +164,8 @@ class RunReader:
         """Return the ids of the battles in which a debater or a judge said something, by round and id.
 
         Args:
-            text: what was said, letters A to Z in any case, at most 10,000 characters.
+            text: what was said, letters A to Z in any case, at most 10,000 characters. One that holds a NUL is found
+                in what debaters said only.
         """
         quoted = re.sub(r"([\\%_])", r"\\\1", text)
         as_stored = re.sub(r"([\\%_])", r"\\\1", packing.as_json(text)[1:-1])
@@ -176,7 +177,10 @@ class RunReader:
                     .where(turns.run == self.id, turns.sections.like(f"%{as_stored}%", escape="\\"))
                     .union(
                         select(opinions.battle).where(
-                            opinions.run == self.id, opinions.reasons.like(f"%{quoted}%", escape="\\")
+                            # To SQLite a pattern ends at a NUL, and would be found everywhere.
+                            literal("\0" not in text),
+                            opinions.run == self.id,
+                            opinions.reasons.like(f"%{quoted}%", escape="\\"),
                         )
                     )
                 ).scalars()
