@@ -101,3 +101,36 @@ def test_only_so_many_are_kept_and_what_was_wanted_last_stays(tmp_path: Path, mo
     shelf.find(old)
     shelf.keep(new, DRAWN)
     assert [shelf.find(seen) is not None for seen in (old, middle, new)] == [True, False, True]
+
+
+def test_what_a_killed_viewer_has_left_is_removed_with_the_oldest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelving, "MOST_FILES", 1)
+    left = tmp_path / ".00ff.drawing.4711"
+    left.write_bytes(b"half")
+    os.utime(left, (1, 1))
+    Shelf(tmp_path, tmp_path / "runs.db").keep(SEEN, DRAWN)
+    assert len(list(tmp_path.iterdir())) == 1 and not left.exists()
+
+
+def test_a_drawing_is_its_owners_alone_in_a_folder_that_others_can_read(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    Shelf(tmp_path, tmp_path / "runs.db").keep(SEEN, DRAWN)
+    assert [file.stat().st_mode & 0o777 for file in tmp_path.iterdir()] == [0o600]
+
+
+def test_a_drawing_that_another_viewer_removes_while_it_is_read_leaves_no_empty_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf, read = Shelf(tmp_path, tmp_path / "runs.db"), Drawing.read
+    shelf.keep(SEEN, DRAWN)
+    (file,) = tmp_path.iterdir()
+
+    def removing(content: bytes) -> Drawing:
+        file.unlink()
+        return read(content)
+
+    monkeypatch.setattr(Drawing, "read", removing)
+    assert shelf.find(SEEN) == DRAWN
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -50,7 +51,7 @@ class Shelf:
         except (OSError, ValueError):
             return None
         with suppress(OSError):
-            file.touch()
+            os.utime(file)
         return found
 
     def keep(self, seen: Seen, drawing: Drawing) -> None:
@@ -58,11 +59,13 @@ class Shelf:
         if seen.status != "finished":
             return
         with suppress(OSError):
-            # What a run holds is its owner's alone, wherever the store lies.
+            # What a run holds is its owner's alone, wherever the store lies and whoever made the folder.
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with replacing(self._file(seen)) as unfinished:
+                unfinished.touch(mode=0o600)
                 unfinished.write_bytes(drawing.written())
-            files = sorted(self._folder.glob(f"*{_ENDING}"), key=lambda file: file.stat().st_mtime, reverse=True)
+            # Unfinished ones too, which a viewer that was killed has left.
+            files = sorted(self._folder.glob(f"*{_ENDING}*"), key=lambda file: file.stat().st_mtime, reverse=True)
             for file in files[MOST_FILES:]:
                 file.unlink(missing_ok=True)
 
