@@ -1,1 +1,1 @@
-"""Definition, schedules, match graph, runner, store and result of a tournament."""
+"""A tournament: its definition and rules, who meets whom, its preflight, its execution, its store, its result."""

@@ -155,7 +155,7 @@ class Tournament(Given):
         return lifted
 
     async def arun(self, store: "Store | Path | str | None" = None, **options: Any) -> "Result":
-        """Play the tournament, or go on with it; takes the options of `play.play`."""
+        """Play the tournament, or go on with it; takes the options of `playing.play.play`."""
         from coupled_arena.tournaments.playing.play import play
 
         return await play(self, store, **options)
@@ -165,7 +165,7 @@ class Tournament(Given):
 
         Args:
             store: a file in which the run lives; None keeps it in memory.
-            options: those of `play.play`: `listeners`, `observers`, `retry_failed`, `preflight`.
+            options: those of `playing.play.play`: `listeners`, `observers`, `retry_failed`, `preflight`.
 
         Raises:
             ConfigurationError: the definition cannot be played; raised before the first call.

@@ -18,7 +18,7 @@ class HumanVote(Record):
     """What one annotator said of one text."""
 
     shown: str
-    """Digest of the text, 32 hex digits (`shown.digest_of`)."""
+    """Digest of the text, 32 hex digits (`tournaments.shown.digest_of`)."""
     annotator: Name
     """Who voted."""
     run: str
