@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from coupled_arena.models.hosted.backend import HostedBackend
-from coupled_arena.models.litellm_loader import ODD_ANSWER
+from coupled_arena.models.litellm_loader import ODD_ANSWER, load_litellm
 from coupled_arena.models.model import Model
 from tests.hosted_scene import SECRET, call
 
@@ -73,7 +73,11 @@ def endpoints() -> Iterator[tuple[Endpoint, Endpoint]]:
 
 
 @pytest.mark.parametrize("status", [307, 308])
-@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "hosted_vllm"])
+@pytest.mark.parametrize(
+    "provider",
+    # The last two do not take the clients that LiteLLM keeps: a client of OpenAI's own, and one that blocks a thread.
+    ["openai", "anthropic", "gemini", "hosted_vllm", "text-completion-openai", "oobabooga"],
+)
 async def test_neither_prompt_nor_key_follows_a_redirect_to_another_origin(
     endpoints: tuple[Endpoint, Endpoint], monkeypatch: pytest.MonkeyPatch, provider: str, status: int
 ) -> None:
@@ -104,3 +108,21 @@ async def test_a_redirect_within_the_origin_is_followed(
         await backend.aclose()
     assert (reply.outcome, reply.text) == ("ok", "hi")
     assert home.asked == ["/chat/completions", "/moved"]
+
+
+async def test_calls_of_the_user_to_litellm_are_theirs(
+    endpoints: tuple[Endpoint, Endpoint], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    home, away = endpoints
+    home.to = f"{away.url}/moved"
+    asked = {"model": "openai/m", "api_base": home.url, "messages": [{"role": "user", "content": "hi"}]}
+    backend, litellm = HostedBackend(), load_litellm()
+    try:
+        # The user's call goes through the client that the backend was refused with.
+        refused = await backend.complete(call(Model("openai/m", api_base=home.url)))
+        answer = await litellm.acompletion(**asked)
+    finally:
+        await backend.aclose()
+    assert (refused.outcome, away.asked) == ("failed", ["/moved"])
+    assert answer.choices[0].message.content == "hi"

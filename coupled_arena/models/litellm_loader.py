@@ -6,7 +6,7 @@ import os
 import warnings
 from typing import Any
 
-from coupled_arena.models.redirects import refuse_redirects
+from coupled_arena.models.redirects import guard_clients
 
 LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 """Loggers that would otherwise write two messages for every call, and more for every odd answer."""
@@ -48,7 +48,7 @@ def load_litellm() -> Any:
     import litellm
 
     litellm.suppress_debug_info = True
-    refuse_redirects(litellm)
+    guard_clients()
     for name in LOGGERS:
         logging.getLogger(name).setLevel(logging.ERROR)
     return litellm

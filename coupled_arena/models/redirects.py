@@ -1,44 +1,64 @@
 """Redirects of model endpoints: followed within one origin, refused where prompts and keys would go elsewhere."""
 
+import importlib
+import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
 from typing import Any
+
+LIBRARIES = ("httpx", "httpx2")
+"""What LiteLLM and the packages of providers speak HTTP with; the second one comes with OpenAI's package."""
+
+_STAYING = ContextVar("staying", default=False)
 
 
 class RedirectRefused(Exception):
     """A provider answered with a redirect to another origin; says where to."""
 
 
-def refuse_redirects(litellm: Any) -> None:
-    """Have the clients that LiteLLM has and will make in this process refuse redirects to another origin.
+@contextmanager
+def within_origin() -> Iterator[None]:
+    """Refuse redirects to another origin that answer what is sent meanwhile, by threads and tasks of this context too.
+
+    `guard_clients` must have been called. What the rest of the process sends is not touched.
+    """
+    token = _STAYING.set(True)
+    try:
+        yield
+    finally:
+        _STAYING.reset(token)
+
+
+def guard_clients() -> None:
+    """Have the HTTP clients of this process look at redirects where `within_origin` asks for it.
 
     LiteLLM and the packages of providers follow every redirect, and send the body of the request along (307, 308) and
-    keys in headers of a provider's own. LiteLLM keeps all clients in one cache, and there they are met.
+    keys in headers of a provider's own. They make clients in many ways and keep them, so all are met where they send.
     """
-    cache = litellm.in_memory_llm_clients_cache
-    keep = cache.set_cache
-
-    def set_cache(key: str, value: Any, *arguments: Any, **options: Any) -> Any:
-        _guard(value)
-        return keep(key, value, *arguments, **options)
-
-    cache.set_cache = set_cache
-    for holder in tuple(cache.cache_dict.values()):
-        _guard(holder)
+    for name in LIBRARIES:
+        if importlib.util.find_spec(name) is not None:
+            library = importlib.import_module(name)
+            _guard(library.Client, _look)
+            _guard(library.AsyncClient, _alook)
 
 
-def _guard(holder: Any) -> None:
-    """Guard the client in what LiteLLM keeps: the client itself, a handler of LiteLLM's, a provider's own client."""
-    import httpx
+def _guard(client: Any, look: Any) -> None:
+    send = client.send
 
-    for client in (holder, getattr(holder, "client", None), getattr(holder, "_client", None)):
-        if isinstance(client, httpx.AsyncClient) and _refuse not in client.event_hooks["response"]:
-            client.event_hooks["response"].append(_refuse)
-            if hasattr(holder, "event_hooks"):
-                # A handler whose connection broke makes another client, with these.
-                holder.event_hooks = client.event_hooks
+    @wraps(send)
+    def guarded(self: Any, *arguments: Any, **options: Any) -> Any:
+        if _STAYING.get() and look not in self.event_hooks["response"]:
+            self.event_hooks["response"].append(look)
+        return send(self, *arguments, **options)
+
+    client.send = guarded
 
 
-async def _refuse(response: Any) -> None:
-    if not response.has_redirect_location:
+def _look(response: Any) -> None:
+    # A client that has sent for a model may be one that others send with as well.
+    if not _STAYING.get() or not response.has_redirect_location:
         return
     home = response.request.url
     away = home.join(response.headers["location"])
@@ -47,6 +67,10 @@ async def _refuse(response: Any) -> None:
             f"status {response.status_code}: {_origin(home)} redirects to {_origin(away)}, and the prompt and the key "
             "would follow; if that is where the model is, set its api_base to it"
         )
+
+
+async def _alook(response: Any) -> None:
+    _look(response)
 
 
 def _origin(url: Any) -> str:

@@ -21,6 +21,7 @@ from coupled_arena.models.limits.waits import LONGEST_WAIT, backoff
 from coupled_arena.models.litellm_loader import load_litellm
 from coupled_arena.models.masking import masked
 from coupled_arena.models.patience import waiting
+from coupled_arena.models.redirects import within_origin
 from coupled_arena.records import Usage
 
 LEFT_OUT = "settings that the provider does not take were left out"
@@ -132,7 +133,8 @@ class Asking:
             try:
                 # LiteLLM does not enforce its own time-out for every provider.
                 async with asyncio.timeout(model.timeout):
-                    response = await load_litellm().acompletion(**sent)
+                    with within_origin():
+                        response = await load_litellm().acompletion(**sent)
                 reply = read(response, self._call, "seed-only" if "seed" in sent else "none")
             except BrokenAnswer as broken:
                 place.answered()
