@@ -19,11 +19,11 @@ from coupled_arena.protocols.examination import TOKENS_PER_QUESTION
 from coupled_arena.records import Question, Usage
 from coupled_arena.testing import tokens
 from coupled_arena.tournaments.playing.events import CallAnswered, Event
-from coupled_arena.tournaments.playing.extent import battles_of
 from coupled_arena.tournaments.playing.seating import Seating
 from coupled_arena.tournaments.preflight.asks import LABEL_TOKENS, duties
 from coupled_arena.tournaments.preflight.checks import check
 from coupled_arena.tournaments.preflight.estimate import Spending, estimate
+from coupled_arena.tournaments.preflight.extent import battles_of
 from tests.support import ScriptedBackend
 
 JUDGES = ["sim/j1", "sim/j2", "sim/j3"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import coupled_arena as ca
-from coupled_arena.tournaments.playing.extent import battles_of
+from coupled_arena.tournaments.preflight.extent import battles_of
 from tests.test_tournaments_play import SMALL, comparable
 
 BOTH: dict[str, Any] = {**SMALL, "coupling": "both", "questions_per_domain": 2}

@@ -20,12 +20,12 @@ from coupled_arena.protocols import Observer
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.derived import JudgedAnew
 from coupled_arena.tournaments.playing.events import CallAnswered, CallWaits, Event, Listener, RunOpened
-from coupled_arena.tournaments.playing.extent import battles_of
 from coupled_arena.tournaments.playing.questions import questions_of
 from coupled_arena.tournaments.playing.rejudger import Rejudger
 from coupled_arena.tournaments.playing.runner import Runner
 from coupled_arena.tournaments.playing.seating import Seating
 from coupled_arena.tournaments.preflight.clearance import cleared
+from coupled_arena.tournaments.preflight.extent import battles_of
 from coupled_arena.tournaments.results.caveats import caveats
 from coupled_arena.tournaments.results.result import Result
 from coupled_arena.tournaments.storage.database import MEMORY, is_memory

@@ -16,10 +16,10 @@ from coupled_arena.records import Section
 from coupled_arena.tournaments.derived import JudgedAnew
 from coupled_arena.tournaments.panels import panels_in
 from coupled_arena.tournaments.playing.examining import shares
-from coupled_arena.tournaments.playing.extent import battles_by_domain, battles_over
 from coupled_arena.tournaments.playing.questions import known_questions, reference_writer
 from coupled_arena.tournaments.playing.runner import JUDGE_WORDS
 from coupled_arena.tournaments.playing.seating import Seating
+from coupled_arena.tournaments.preflight.extent import battles_by_domain, battles_over
 from coupled_arena.tournaments.preflight.loads import Ask, Duty, Load, added, load_of, repeated
 from coupled_arena.tournaments.schedules import RoundRobin, Swiss
 

@@ -18,12 +18,12 @@ from coupled_arena.records import Question
 from coupled_arena.shown import plural
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.panels import panel_key, panels_in, short_pairings
-from coupled_arena.tournaments.playing.extent import battles_of
 from coupled_arena.tournaments.playing.questions import chosen, domains_of
 from coupled_arena.tournaments.playing.seating import Seating, with_agents
 from coupled_arena.tournaments.preflight.asks import duties
 from coupled_arena.tournaments.preflight.casting import asked_cast, cast, role_under
 from coupled_arena.tournaments.preflight.contexts import too_long
+from coupled_arena.tournaments.preflight.extent import battles_of
 from coupled_arena.tournaments.preflight.scheduling import absentees, first_round
 
 MOST_PAIRINGS_LISTED = 3

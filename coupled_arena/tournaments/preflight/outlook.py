@@ -16,13 +16,13 @@ from coupled_arena.models.prices import price_of
 from coupled_arena.prompts import load_prompts
 from coupled_arena.shown import plural
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.playing.extent import battles_of
 from coupled_arena.tournaments.playing.seating import Seating
 from coupled_arena.tournaments.preflight.asks import duties
 from coupled_arena.tournaments.preflight.casting import cast, whole_cast
 from coupled_arena.tournaments.preflight.clearance import examined
 from coupled_arena.tournaments.preflight.contexts import context_of
 from coupled_arena.tournaments.preflight.estimate import Spending, bill, estimate, price_words
+from coupled_arena.tournaments.preflight.extent import battles_of
 from coupled_arena.tournaments.preflight.notes import notes_on
 from coupled_arena.tournaments.storage.store import Store
 from coupled_arena.tournaments.stored import Begun, begun

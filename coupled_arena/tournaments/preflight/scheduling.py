@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from coupled_arena.errors import HERE, ConfigurationError, Problem
 from coupled_arena.tournaments.definition import Tournament
-from coupled_arena.tournaments.playing.extent import questions_by_domain
 from coupled_arena.tournaments.playing.questions import known_questions
+from coupled_arena.tournaments.preflight.extent import questions_by_domain
 from coupled_arena.tournaments.results.caveats import one_baseline
 from coupled_arena.tournaments.schedules import Adaptive, Against, Insertion, Standings, Swiss
 from coupled_arena.tournaments.schedules.own import OwnSchedule
