@@ -3,7 +3,7 @@
 from coupled_arena.prompts.defang import defang
 from coupled_arena.prompts.envelopes import Envelope, Sealed, envelope, read_envelopes, seal
 from coupled_arena.prompts.grammar import Grammar
-from coupled_arena.prompts.languages import Leak, leak
+from coupled_arena.prompts.languages import Leak, leak, turn_leak
 from coupled_arena.prompts.listing import near_duplicate, questions_schema, read_json_questions, read_numbered
 from coupled_arena.prompts.loader import load_prompts, prompt_names
 from coupled_arena.prompts.prompt_set import Domain, PromptSet
@@ -36,5 +36,6 @@ __all__ = [
     "read_sections",
     "read_verdict",
     "seal",
+    "turn_leak",
     "verdict_schema",
 ]

@@ -120,6 +120,11 @@ def leak(text: str, language: str) -> Leak | None:
     return Leak(min(strayed, key=lambda name: (-strayed[name], name)), strayed.total() / words)
 
 
+def turn_leak(sections: Iterable[tuple[str, str]], language: str) -> Leak | None:
+    """Return what of a turn, given as tags and texts, is not in a language; private thoughts may be in any."""
+    return leak("\n".join(text for tag, text in sections if tag != "think"), language)
+
+
 def _said(passage: str, scripts: Iterable[str]) -> dict[str, list[str]]:
     """Return the words of a passage by their script."""
     return {script: _WORDS[script].findall(passage) for script in scripts}

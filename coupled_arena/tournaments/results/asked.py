@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from coupled_arena.analysis.authors import Advantage, advantage_of
 from coupled_arena.analysis.questions import QuestionStanding, named
 from coupled_arena.models.families import family_of
-from coupled_arena.prompts import Leak, leak
+from coupled_arena.prompts import leak
 from coupled_arena.records import Battle, Question
 from coupled_arena.tournaments.definition import Tournament
 
@@ -68,11 +68,6 @@ def question_table(questions: Iterable[Question], standings: Iterable[QuestionSt
     table = pd.DataFrame(lines, columns=list(QUESTION_COLUMNS))
     numbers = ("hardness", "hardness_reliability", "silent", "contested", "contested_reliability", "changed")
     return table.astype(dict.fromkeys(numbers, float)).astype({"battles": int})
-
-
-def turn_leak(sections: Iterable[tuple[str, str]], language: str) -> Leak | None:
-    """Return what of a turn, given as tags and texts, is not in a language; private thoughts may be in any."""
-    return leak("\n".join(text for tag, text in sections if tag != "think"), language)
 
 
 def strayed(questions: Iterable[Question]) -> tuple[str, ...]:

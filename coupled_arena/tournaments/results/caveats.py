@@ -3,12 +3,12 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 
+from coupled_arena.prompts import turn_leak
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Battle
 from coupled_arena.shown import plural
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.panels import ADVISABLE_JUDGES, AuthorOf, panel, panels_in
-from coupled_arena.tournaments.results.asked import turn_leak
 from coupled_arena.tournaments.schedules import Against
 
 LONGEST_WORDS = 160

@@ -13,9 +13,8 @@ from sqlalchemy import Connection, Table, and_, func, literal, select
 
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.models.calls import Spent
-from coupled_arena.prompts import leak
+from coupled_arena.prompts import leak, turn_leak
 from coupled_arena.records import Battle, Question
-from coupled_arena.tournaments.results.asked import turn_leak
 from coupled_arena.tournaments.storage import packing, schema
 from coupled_arena.tournaments.storage.columns import FRAMES, ColumnKind, FrameName
 from coupled_arena.tournaments.storage.database import decoded
