@@ -72,7 +72,10 @@ def test_a_drawing_is_found_for_the_same_run_store_and_program_only(
     assert shelf.find(SEEN) is None
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"[1]\n", b"\xff\n", DRAWN.written()[:-1], DRAWN.written() + b"."])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{}", b"[1]\n", b"\xff\n", *(DRAWN.written()[:-1] + end for end in (b"", b"\0", b"s."))],
+)
 def test_a_file_that_is_no_whole_drawing_is_none(tmp_path: Path, content: bytes) -> None:
     shelf = Shelf(tmp_path, tmp_path / "runs.db")
     shelf.keep(SEEN, DRAWN)
@@ -89,6 +92,18 @@ def test_a_folder_that_cannot_be_used_keeps_nothing(tmp_path: Path) -> None:
         shelf = Shelf(folder, tmp_path / "runs.db")
         shelf.keep(SEEN, DRAWN)
         assert shelf.find(SEEN) is None
+
+
+def test_a_program_that_is_replaced_while_it_runs_finds_and_keeps_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone() -> str:
+        raise FileNotFoundError("shelf.py")
+
+    monkeypatch.setattr(shelving, "_program", gone)
+    shelf = Shelf(tmp_path, tmp_path / "runs.db")
+    shelf.keep(SEEN, DRAWN)
+    assert shelf.find(SEEN) is None and list(tmp_path.iterdir()) == []
 
 
 def test_only_so_many_are_kept_and_what_was_wanted_last_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

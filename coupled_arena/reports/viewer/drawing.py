@@ -12,6 +12,7 @@ import resource
 import select
 import sys
 import time
+import zlib
 from contextlib import suppress
 from functools import cache, lru_cache
 from operator import itemgetter
@@ -67,18 +68,19 @@ class Drawing(NamedTuple):
     """Processor time that going through the run took; on a busy machine it takes longer by the clock."""
 
     def written(self) -> bytes:
-        """Return it as bytes: a line of JSON, the sizes of its parts, and then the parts."""
-        head = {"overview": len(self.overview), "lines": len(self.lines), "seconds": self.seconds}
-        return b"".join((json.dumps(head).encode(), b"\n", self.overview, self.lines))
+        """Return it as bytes: a line of JSON, the sizes of its parts and their checksum, and then the parts."""
+        parts = self.overview + self.lines
+        head = {"overview": len(self.overview), "lines": len(self.lines), "sum": zlib.crc32(parts)}
+        return b"".join((json.dumps({**head, "seconds": self.seconds}).encode(), b"\n", parts))
 
     @classmethod
     def read(cls, content: bytes) -> "Drawing":
-        """Return what was written; anything else, or less of it, is a `ValueError`."""
+        """Return what was written; anything else, less of it, or what a disk has spoilt is a `ValueError`."""
         head, _, parts = content.partition(b"\n")
         try:
-            whole, each, seconds = itemgetter("overview", "lines", "seconds")(json.loads(head))
+            whole, each, checksum, seconds = itemgetter("overview", "lines", "sum", "seconds")(json.loads(head))
             found = cls(parts[:whole], parts[whole:], float(seconds))
-            complete = len(found.overview) == whole and len(found.lines) == each
+            complete = (len(found.overview), len(found.lines), zlib.crc32(parts)) == (whole, each, checksum)
         except (TypeError, KeyError) as error:
             raise ValueError("no drawing") from error
         if not complete:

@@ -45,8 +45,8 @@ class Shelf:
         """Return the drawing of a run as it is, or None where none is kept."""
         if seen.status != "finished":
             return None
-        file = self._file(seen)
         try:
+            file = self._file(seen)
             found = Drawing.read(file.read_bytes())
         except (OSError, ValueError):
             return None
