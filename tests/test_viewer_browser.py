@@ -102,3 +102,17 @@ def test_a_tab_takes_in_what_it_missed_unseen_or_because_it_could_not_be_fetched
             again.finish("finished")
         seen.page.wait_for_selector("text=3 battles")
         assert len(failed) == 1
+
+
+def test_a_list_of_runs_comes_back_with_its_store(tmp_path: Path) -> None:
+    path, away = tmp_path / "runs.db", tmp_path / "away.db"
+    with Store(path) as store, store.open_run("3f2a91", "demo", {}, {}) as run:
+        run.finish("finished")
+    with browser() as started, visit(started) as seen, Viewer(path, port=0) as viewer:
+        seen.page.set_default_timeout(1000 * PATIENCE)
+        seen.open(viewer.url)
+        path.rename(away)
+        seen.page.goto(viewer.url)
+        seen.page.wait_for_selector("text=there is no store yet")
+        away.rename(path)
+        seen.page.wait_for_selector("main a")

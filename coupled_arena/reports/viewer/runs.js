@@ -35,6 +35,8 @@ async function show() {
     const told = await answer.json();
     clear(byId("main"), answer.ok ? table(told) : el("p", { class: "wait", role: "alert" }, visible(told.problem)));
     dispatchEvent(new Event("drawn"));
+    // A store that is back as it was is no change that a server tells of: ask again until it is.
+    if (!answer.ok) throw new Error(told.problem);
   } catch (fault) {
     announce(String(fault.message ?? fault));
     throw fault;
