@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
+from rich.text import Text
+from typer.core import TyperGroup
 
+from coupled_arena.cli import app
 from coupled_arena.tournaments.storage.columns import FRAMES
 from tests.store_damage import TOML
 
@@ -87,6 +91,8 @@ def test_export_writes_a_file_per_frame_and_format(played: tuple[Path, dict[str,
     }  # fmt: skip
     battles = [json.loads(line) for line in (folder / "out" / "battles.jsonl").read_text("utf-8").splitlines()]
     assert len(battles) == 6
+    refused = arena(folder, "export", "out", "--format", "xml")
+    assert (refused.returncode, refused.stderr.split("'")[0]) == (2, "export: --format: ")
 
 
 def test_dry_run_says_what_would_be_asked_and_asks_nothing(tmp_path: Path) -> None:
@@ -201,6 +207,14 @@ def test_a_prompt_set_of_ones_own_is_checked(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "mine.toml: judge.opinion" in done.stderr
     assert "transcirpt" in done.stderr
+
+
+def test_help_shows_every_word_of_what_is_said_of_an_option() -> None:
+    command = typer.main.get_command(app)
+    assert isinstance(command, TyperGroup)
+    helps = [getattr(option, "help", "") for name in command.commands for option in command.commands[name].params]
+    assert len(helps) > 100
+    assert [Text.from_markup(help_text).plain for help_text in helps] == helps
 
 
 def test_the_version_is_printed(tmp_path: Path) -> None:

@@ -26,7 +26,11 @@ def test_a_budget_that_bounds_nothing_is_wrong_use(tmp_path: Path, dollars: str)
 
 
 @pytest.mark.parametrize(
-    ("option", "bound", "words"), [("--budget-calls", "1", "calls = 1"), ("--budget-tokens", "9", "tokens = 9")]
+    ("option", "bound", "words"),
+    [
+        ("--budget-calls", "1", "stopped at --budget-calls 1: 1 made"),
+        ("--budget-tokens", "9", "stopped at --budget-tokens 9: "),
+    ],
 )
 def test_a_run_stops_at_calls_and_tokens_too(tmp_path: Path, option: str, bound: str, words: str) -> None:
     file = tmp_path / "a.toml"

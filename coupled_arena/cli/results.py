@@ -61,7 +61,7 @@ def export(
     from coupled_arena.tournaments.storage.export import export as write
     from coupled_arena.tournaments.storage.store import Store
 
-    with Store(store, create=False) as opened, in_flags({"force": "--force"}):
+    with Store(store, create=False) as opened, in_flags({"force": "--force", "formats": "--format"}):
         files = write(opened.run(run), folder, formats or ["jsonl", "csv"], force=force)
     if as_json:
         out_json({"files": [str(file) for file in files]})
