@@ -10,7 +10,7 @@ import coupled_arena as ca
 from coupled_arena.models.calls import Reply
 from coupled_arena.models.model import Model
 from coupled_arena.records import Battle, Opinion, Turn
-from coupled_arena.reports.progress import ENOUGH, Progress, calls_of
+from coupled_arena.reports.progress import ENOUGH, AnswerProgress, Progress, calls_of
 from coupled_arena.tournaments.playing.events import BattleEnded, CallAnswered, Event, RoundOpened, RunOpened
 from tests.hosted_scene import call
 
@@ -89,3 +89,10 @@ def test_sections_choices_and_repairs_are_calls_of_their_own() -> None:
         ),
     )  # fmt: skip
     assert calls_of(battle) == 2 + 4 + 2 + 2
+
+
+def test_one_battle_and_one_answer_are_no_plural() -> None:
+    said = io.StringIO()
+    for kind in (Progress, AnswerProgress):
+        kind(Console(file=said))(RunOpened("run", 1))
+    assert said.getvalue() == "run run: at most 1 battle\nrun run: at most 1 answer\n"

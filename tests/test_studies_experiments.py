@@ -118,6 +118,7 @@ def test_a_study_that_spends_its_budget_keeps_whole_cells_and_goes_on_with_a_lar
         ca.JudgeStudy(**grid, budget={"calls": calls + 1}, concurrency=1).run(played[0])
     found = stopped.value.result
     assert found.cells["dice"].tolist() == [0]
+    assert repr(found).splitlines()[0].endswith(": 1 cell")
     with pytest.raises(ca.BudgetReached) as at_once:
         ca.JudgeStudy(panels={"other": ["sim/k3"]}, budget={"calls": 0}).run(played[0])
     nothing = at_once.value.result

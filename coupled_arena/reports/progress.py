@@ -43,7 +43,7 @@ class Progress:
         >>> result = tournament.run(listeners=[ca.Progress()])  # in a notebook: await tournament.arun(listeners=...)
     """
 
-    unit = "battles"
+    unit = "battle"
     """What is counted."""
 
     def __init__(self, console: Console | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -66,7 +66,7 @@ class Progress:
     def __enter__(self) -> Self:
         if self.console.is_terminal:
             self.bar = Bar(
-                TextColumn(self.unit),
+                TextColumn(f"{self.unit}s"),
                 BarColumn(bar_width=16),
                 MofNCompleteColumn(),
                 TextColumn("{task.description}"),
@@ -90,7 +90,7 @@ class Progress:
         match event:
             case RunOpened(run, total) | BenchOpened(run, total):
                 self.total = total
-                self._say(f"run {run}: at most {total} {self.unit}")
+                self._say(f"run {run}: at most {plural(total, self.unit)}")
             case RoundOpened(number, pairings):
                 if not self.done:
                     self.start = (self.clock(), self.made, self.memoised)
@@ -148,7 +148,7 @@ class Progress:
         ended = in_notebook and self.done == self.total
         if ended or now - self.spoken >= (SECONDS_BETWEEN_CHANGES if in_notebook else SECONDS_BETWEEN_LINES):
             self.spoken = now
-            self._state(f"{self.done} of {self.total} {self.unit}, {self.line}{self._left(now)}")
+            self._state(f"{self.done} of {plural(self.total, self.unit)}, {self.line}{self._left(now)}")
 
     def seconds_left(self, now: float) -> float | None:
         """Return about how many seconds are left, or None before enough battles have ended to say.
@@ -188,7 +188,7 @@ class Progress:
 class AnswerProgress(Progress):
     """A listener that shows the answers of a bench instead of battles."""
 
-    unit = "answers"
+    unit = "answer"
 
     def __call__(self, event: Event) -> None:
         """Take note of an event."""

@@ -12,6 +12,7 @@ from coupled_arena.models.calls import Backend
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.local.common import strangers
 from coupled_arena.models.model import Kind, Model
+from coupled_arena.shown import plural
 from coupled_arena.studies.bench.asking import Asking
 from coupled_arena.studies.bench.plan import Plan
 from coupled_arena.studies.bench.planning import planned
@@ -140,7 +141,8 @@ async def aplay(
                 await asking.run()
             except BudgetReached as stop:
                 await gateway.drain()
-                missing = f"{len(asking.answers)} of {plan.answers} answers were given when budget.{gateway.stopped}"
+                given = f"{len(asking.answers)} of {plural(plan.answers, 'answer')} were given"
+                missing = f"{given} when budget.{gateway.stopped}"
                 stop.result = _result(asking, run, apart, [missing, *notes])
                 run.finish("interrupted", stop.result.caveats)
                 raise
@@ -172,9 +174,9 @@ def _caveats(asking: Asking, rows: Sequence[ModelRow], apart: Sequence[tuple[int
         asked = len(own)
         if failed := Counter(quoted(answer.detail or answer.outcome) for answer in own if answer.score is None):
             words = min(failed, key=lambda text: (-failed[text], text))
-            yield f"{model.name}: {failed.total()} of {asked} answers failed and are missing ({words})"
+            yield f"{model.name}: {failed.total()} of {plural(asked, 'answer')} failed and are missing ({words})"
         if silent := sum(row.silent for row in rows if row.model == model.name):
-            yield f"{model.name}: {silent} of {asked} answers were refused, filtered or empty, and score 0"
+            yield f"{model.name}: {silent} of {plural(asked, 'answer')} were refused, filtered or empty, and score 0"
     if isinstance(plan.task.score, Exact) and any(row.unreadable for row in rows):
         yield f"a text without an answer to be read ({plan.task.scorer}) scores 0"
     if plan.coupling == "coupled":

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from coupled_arena.shown import Rows, Shown
+from coupled_arena.shown import Rows, Shown, plural
 from coupled_arena.studies.derived.rejudged import Rejudged
 from coupled_arena.studies.experiments.grid import Cell, Condition
 from coupled_arena.studies.judging.reading import read_opinions
@@ -109,7 +109,7 @@ class JudgeStudyResult(Shown):
 
     @property
     def _head(self) -> str:
-        return f"Judges on the debates of {self.base.run}: {len(self.judged)} cells"
+        return f"Judges on the debates of {self.base.run}: {plural(len(self.judged), 'cell')}"
 
     def _conditions(self, name: str) -> "pd.DataFrame":
         import pandas as pd

@@ -17,6 +17,7 @@ from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.model import Kind
 from coupled_arena.prompts import PromptSet, load_prompts
 from coupled_arena.protocols import Observer
+from coupled_arena.shown import plural
 from coupled_arena.tournaments.definition import Tournament
 from coupled_arena.tournaments.derived import JudgedAnew
 from coupled_arena.tournaments.playing.events import CallAnswered, CallWaits, Event, Listener, RunOpened
@@ -156,7 +157,7 @@ def _stopped(tournament: Tournament, gateway: Gateway, run: RunStore, source: "S
     kept = Result.of(run.reader, source=source)
     most, _ = battles_of(tournament)
     played = len(kept.battles) - len(tournament.carried)
-    missing = f"{played} of at most {most} battles were played when budget.{gateway.stopped}"
+    missing = f"{played} of at most {plural(most, 'battle')} were played when budget.{gateway.stopped}"
     run.finish("interrupted", [missing])
     return replace(kept, tournament=tournament, counts=gateway.counts, spent=gateway.spent, caveats=(missing,))
 

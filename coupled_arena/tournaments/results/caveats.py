@@ -80,7 +80,7 @@ def _strayed(tournament: Tournament, battles: Sequence[Battle]) -> Iterator[str]
                     strayed[turn.model][found.language] += 1
     for model, others in sorted(strayed.items()):
         mostly = min(others, key=lambda name: (-others[name], name))
-        turns = f"{others.total()} of its {spoken[model]} turns"
+        turns = f"{others.total()} of its {plural(spoken[model], 'turn')}"
         yield f"{model}: {turns} are wholly or partly in another language than {tournament.language} (mostly {mostly})"
 
 
@@ -98,7 +98,7 @@ def _debaters(battles: Sequence[Battle]) -> Iterator[str]:
         for model, turn in failed.items():
             words[model][f"{turn.outcome}: {turn.detail}"] += 1
     for model in sorted(void):
-        share = f"{void[model]} of its {played[model]} battles are void"
+        share = f"{void[model]} of its {plural(played[model], 'battle')} are void"
         yield f"{model}: {share}, because it gave no answer ({_most(words[model])})"
 
 
@@ -125,7 +125,7 @@ def _judges(battles: Sequence[Battle]) -> Iterator[str]:
                 failed[opinion.judge] += 1
                 words[opinion.judge][opinion.detail or "no answer"] += 1
     for judge in sorted(failed):
-        yield f"judge {judge}: {failed[judge]} of {asked[judge]} opinions failed ({_most(words[judge])})"
+        yield f"judge {judge}: {failed[judge]} of {plural(asked[judge], 'opinion')} failed ({_most(words[judge])})"
 
 
 def _most(words: Counter[str]) -> str:
