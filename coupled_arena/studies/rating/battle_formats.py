@@ -197,7 +197,7 @@ FORMATS = (
     Format("LMArena votes", ("model_a", "model_b", "winner_model_a", "winner_model_b", "winner_tie"), _flags),
     _columns("Auto-Arena table", "can_a", "can_b", "winner"),
     *(
-        _columns("battles", a, b, winner, plain=True)
+        _columns("plain battles", a, b, winner, plain=True)
         for a, b, winner in (("a", "b", "winner"), ("a", "b", "verdict"), ("model_a", "model_b", "verdict"))
     ),
 )
