@@ -33,7 +33,7 @@ ResultT = TypeVar("ResultT")
 MessageT = TypeVar("MessageT", bound=BaseChatMessage)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class TurnRequest:
     """Asks one seat to speak."""
 
@@ -42,12 +42,8 @@ class TurnRequest:
     message: BaseChatMessage
     """What the seat has not seen and may see, and what it is to do."""
 
-    def __repr__(self) -> str:
-        # The runtime formats every message into its log line; a whole prompt there costs more than the delivery.
-        return f"TurnRequest({self.seat})"
 
-
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class Utterance:
     """What a seat said."""
 
@@ -55,9 +51,6 @@ class Utterance:
     """Name of the seat."""
     message: BaseChatMessage
     """Its answer."""
-
-    def __repr__(self) -> str:
-        return f"Utterance({self.seat})"
 
 
 def said_as(kind: type[MessageT], utterance: Utterance) -> MessageT:
@@ -111,7 +104,7 @@ class _Runtime(SingleThreadedAgentRuntime):
     """
 
     def __init__(self) -> None:
-        super().__init__(tracer_provider=NoOpTracerProvider(), ignore_unhandled_exceptions=True)
+        super().__init__(tracer_provider=NoOpTracerProvider())
 
     async def publish_message(
         self,
@@ -157,8 +150,8 @@ class _Start:
 class _Guarded(BaseAgent):
     """An agent whose exceptions end its own conversation and no other.
 
-    The runtime swallows what a handler of a published message raises, or dies of it; here the first exception is kept,
-    the conversation's token is cancelled, and the queue drains by itself.
+    Nobody waits for what a handler of a published message raises; here the first exception is kept, the conversation's
+    token is cancelled, and the queue drains by itself.
     """
 
     def __init__(self, description: str, fault: _Fault) -> None:
