@@ -116,3 +116,4 @@ def test_a_list_of_runs_comes_back_with_its_store(tmp_path: Path) -> None:
         seen.page.wait_for_selector("text=there is no store yet")
         away.rename(path)
         seen.page.wait_for_selector("main a")
+        assert "demo" in seen.text("main a")
