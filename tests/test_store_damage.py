@@ -10,11 +10,12 @@ import pytest
 from sqlalchemy import Connection
 
 from coupled_arena.cli import main
+from coupled_arena.errors import StoreError
 from coupled_arena.tournaments.storage import schema
 from coupled_arena.tournaments.storage.checking.file import page_problems
 from coupled_arena.tournaments.storage.store import Store
 from tests.store_damage import small
-from tests.store_scene import opened
+from tests.store_scene import filled, opened
 
 COMMANDS = {
     "check": ("check", "--store", "runs.db"),
@@ -149,3 +150,15 @@ def test_the_whole_file_is_looked_at_again_only_after_somebody_else_wrote_to_it(
         assert len(looks) == 2
         opened(store, "3f2a91c0d1").close()
         assert len(looks) == 3
+
+
+def test_a_battle_whose_question_is_lost_is_damage_with_a_name(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    filled(path)
+    with Store(path) as store:
+        assert store.run().battle("b1")[1].id == "math-1"
+    with sqlite3.connect(path) as file:
+        file.execute("DELETE FROM questions")
+    file.close()
+    with Store(path, reading=True) as store, pytest.raises(StoreError, match=r"KeyError: 'math-1'.*damaged"):
+        store.run().battle("b1")

@@ -137,6 +137,7 @@ class RunReader:
 
         Raises:
             ConfigurationError: no battle, or more than one, has an id that begins so.
+            StoreError: it cannot be read, or the store has lost its question.
         """
         ids = self.battle_ids()
         found = [name] if name in ids else [one for one in ids if one.startswith(name)]
@@ -146,7 +147,8 @@ class RunReader:
             more = f" and {len(found or ids) - MOST_IDS} more" if len(found or ids) > MOST_IDS else ""
             raise ConfigurationError([Problem(f"run {self.id}", "battle", f"{what}; there are {known}{more}")])
         (battle,) = self.load_battles(found)
-        return battle, next(question for question in self.load_questions() if question.id == battle.question)
+        with decoded(self.where):
+            return battle, {question.id: question for question in self.load_questions()}[battle.question]
 
     def each_battle(self, ids: Sequence[str] | None = None) -> Iterator[Battle]:
         """Yield what `load_battles` returns, `AT_ONCE` battles in memory at a time and of any number of ids."""
