@@ -7,6 +7,7 @@ from coupled_arena.arguments import path_of
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.prompts.documents import read_document
 from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.rules import CommitteeRules
 
 JUDGING = ("budget", "committee", "judges", "limits", "prompts")
 """Keys of a file by which debates are judged anew."""
@@ -37,9 +38,14 @@ def load_judging(path: str | Path) -> dict[str, Any]:
     path = Path(path)
     parameters = read_document(path, "TOML", where=str(path), key="file")
     if unknown := sorted(parameters.keys() - set(JUDGING)):
-        message = f"is no key of a file to judge by; there are {', '.join(JUDGING)}"
-        raise ConfigurationError([Problem(str(path), key, message) for key in unknown])
+        raise ConfigurationError([Problem(str(path), key, _unfit_to_judge_by(key)) for key in unknown])
     return _anchored(parameters, path.parent)
+
+
+def _unfit_to_judge_by(key: str) -> str:
+    of_rules = key in CommitteeRules.model_fields
+    remedy = "write it under [committee]" if of_rules else f"there are {', '.join(JUDGING)}"
+    return f"is no key of a file to judge by; {remedy}"
 
 
 def _anchored(parameters: dict[str, Any], folder: Path) -> dict[str, Any]:

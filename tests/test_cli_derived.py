@@ -68,7 +68,8 @@ def test_rejudge_reads_what_changes_from_a_file(base: tuple[Path, ca.Result], tm
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("seed = 3\n", "seed: is no key of a file to judge by"),
+        ("seed = 3\n", "seed: is no key of a file to judge by; there are budget, committee"),
+        ("quorum = 0.3\n", "quorum: is no key of a file to judge by; write it under [committee]"),
         ("judges = []\n", "name at least one judge"),
         ("judges = 9\n[committee]\nvote = 'loudest'\n", "committee.vote"),
         ('prompts = "nowhere.toml"\n', "nowhere.toml"),

@@ -31,7 +31,7 @@ WHERE = "rejudge"
 def rejudge(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE.toml", help="The new judges, [committee], prompts, [budget] and [limits]."),
+        typer.Argument(metavar="FILE.toml", help="What changes: judges, committee, prompts, budget, limits."),
     ] = None,
     openings: Annotated[bool, typer.Option("--openings", help="Show the judges the two openings only.")] = False,
     store: StoreOption = DEFAULT_STORE,
