@@ -91,7 +91,7 @@ def test_every_problem_of_a_file_is_listed_with_its_line(tmp_path: Path, suffix:
                 ("8", "questions"),
                 ("9", "question"),
             ],
-            "csv": [("2", "txet"), ("3", "txet"), ("4", "questions"), ("5", "questions")],
+            "csv": [("1", "txet"), ("4", "questions"), ("5", "questions")],
         }[suffix]
     )
 

@@ -30,7 +30,8 @@ def test_every_form_of_a_file_gives_the_same_scores(tmp_path: Path, name: str) -
         ("s.csv", "name,score\na,1\na,2\n", "s.csv:3: name: 'a' has a score already"),
         ("s.csv", "name,score\na,high\n", "s.csv:2: score: of 'a' is no finite number: 'high'"),
         ("s.csv", "name,score\na,nan\n", "s.csv:2: score: of 'a' is no finite number: 'nan'"),
-        ("s.csv", "name,mmlu\na,1\n", "s.csv:2: mmlu: is unknown; there are name, score"),
+        ("s.csv", "name,mmlu\na,1\nb,2\n", "s.csv:1: mmlu: is unknown; there are name, score"),
+        ("s.csv", "name,score,\na,1,\n", "s.csv:1: a column without a name: is unknown; there are name, score"),
         ("s.csv", "name,score\n,1\n", "s.csv:2: name: is missing"),
         ("s.csv", "name,score\n", "s.csv: schedule.scores: holds no scores"),
         ("s.csv", "name,score\na,1,2\n", "s.csv:2: schedule.scores: has 3 fields where the header has 2"),
@@ -45,7 +46,7 @@ def test_what_is_wrong_with_a_file_is_said_with_its_place(tmp_path: Path, name: 
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(ca.ConfigurationError) as caught:
         load_scores(tmp_path / name)
-    assert problem in str(caught.value)
+    assert str(caught.value) == str(tmp_path / problem)
 
 
 def test_a_definition_finds_its_scores_beside_it_and_keeps_what_they_say(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, dict[str, 
     if path.suffix in (".jsonl", ".ndjson"):
         yield from json_rows(path, content, "questions", problems)
     elif path.suffix == ".csv":
-        yield from csv_rows(path, content, "questions", problems)
+        yield from csv_rows(path, content, "questions", problems, known=_FIELDS)
     else:
         problems.append(Problem(str(path), "questions", "is neither .jsonl nor .csv"))
 

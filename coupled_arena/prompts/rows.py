@@ -84,7 +84,12 @@ def _object(text: str, where: str, key: str, problems: Problems) -> dict[str, An
 
 
 def csv_rows(
-    path: Path, content: str, key: str, problems: Problems, header: list[str] | None = None
+    path: Path,
+    content: str,
+    key: str,
+    problems: Problems,
+    header: list[str] | None = None,
+    known: Collection[str] | None = None,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield first line number and fields of every row of a CSV file that is not blank.
 
@@ -94,12 +99,14 @@ def csv_rows(
         key: what the problems call what it holds.
         problems: where problems are added.
         header: names of the columns; None takes them from the first row, and a first row that repeats them is skipped.
+        known: columns that a first row may name, or None for any; where it names others, no row is yielded.
     """
     # Lines end where CSV has them end: a form feed or a Unicode line separator is text.
     reader = csv.reader(io.StringIO(content, newline=""), strict=True)
     # No field is longer than the file; without this, the limit is 128 KiB.
     csv.field_size_limit(max(len(content), csv.field_size_limit()))
     named = header is not None
+    unknown: list[str] = []
     start = 1
     try:
         if header is None:
@@ -107,6 +114,10 @@ def csv_rows(
             if twice := _twice(header):
                 problems.append(Problem(f"{path}:{reader.line_num}", key, twice))
                 return
+            unknown = [] if known is None else [name for name in header if name not in known]
+            for name in unknown:
+                message = f"is unknown; there are {', '.join(known or ())}"
+                problems.append(Problem(f"{path}:{reader.line_num}", name or "a column without a name", message))
             start = reader.line_num + 1
         for values in reader:
             if any(values) and not (named and start == 1 and values == header):
@@ -114,7 +125,7 @@ def csv_rows(
                     wanted = f"a row has {len(header)}" if named else f"the header has {len(header)}"
                     message = f"has {len(values)} fields where {wanted}"
                     problems.append(Problem(f"{path}:{start}", key, message))
-                else:
+                elif not unknown:
                     yield start, dict(zip(header, values, strict=True))
             start = reader.line_num + 1
     except csv.Error as error:

@@ -57,8 +57,11 @@ def _rows(path: Path, problems: list[Problem]) -> Iterator[tuple[str, dict[str, 
         for name, score in (json_table(path, content, KEY, problems) or {}).items():
             yield str(path), {"name": name, "score": score}
     elif path.suffix in (".jsonl", ".ndjson", ".csv"):
-        rows = csv_rows if path.suffix == ".csv" else json_rows
-        for line, row in rows(path, content, KEY, problems):
+        if path.suffix == ".csv":
+            rows = csv_rows(path, content, KEY, problems, known=_COLUMNS)
+        else:
+            rows = json_rows(path, content, KEY, problems)
+        for line, row in rows:
             yield f"{path}:{line}", row
     else:
         problems.append(Problem(str(path), KEY, "is neither .csv nor .jsonl nor .json"))
