@@ -210,6 +210,23 @@ def test_the_writer_of_the_references_is_judged_without_them(tmp_path: Path) -> 
     assert "note: references" not in "".join(found.lines)
 
 
+def test_what_builds_on_a_run_that_stopped_by_what_it_saw_says_so_at_every_remove(
+    added: tuple[Path, ca.Addition], tmp_path: Path
+) -> None:
+    says = "a run that was adaptive and stopped by what it saw"
+    store, played = finished(tmp_path, schedule={"kind": "adaptive", "rounds": 2})
+    first = ca.add(EVE, store)
+    second = ca.add("sim/fay", store)
+    assert second.base == first.result.run
+    anew = ca.rejudge(store, second.result.run, judges=["sim/k1", "sim/k2", "sim/k3"])
+    for found in (first.result, second.result, anew.result):
+        assert says in "".join(found.caveats)
+    of_the_run_itself = ca.rejudge(store, played.run, judges=["sim/k1", "sim/k2", "sim/k3"]).result
+    assert of_the_run_itself.resolution is not None
+    for found in (added[1].result, played, of_the_run_itself):
+        assert says not in "".join(found.caveats)
+
+
 def test_agents_written_in_python_are_given_along(tmp_path: Path) -> None:
     changes = {"questions_per_domain": 1, "models": ["agent/loud", "sim/bob"], "agents": {"loud": ada}}
     definition = ca.Tournament(**{**SMALL, **changes})

@@ -44,6 +44,8 @@ class Base:
     """Names of its agents and added roles that are written in Python and not at hand."""
     openings: bool
     """Whether its judges were shown the two openings only."""
+    caveats: tuple[str, ...]
+    """What a reader of its leaderboard must know."""
     where: str
     """The store, as messages name it."""
 
@@ -79,6 +81,7 @@ def base_of(run: RunReader, definition: Tournament | None = None) -> Base:
         actions=tuple(sorted({*origin.get("actions", ()), *(seat["tag"] for seat in document["roles"].values())})),
         agents=tuple(name for name in agents if name not in {*tournament.agents, *tournament.roles}),
         openings=origin.get("judged") == "openings",
+        caveats=run.caveats,
         where=run.where,
     )
 

@@ -19,9 +19,11 @@ from coupled_arena.tournaments.playing.conversations import hold, together
 from coupled_arena.tournaments.playing.examining import examine
 from coupled_arena.tournaments.playing.seating import Seating
 from coupled_arena.tournaments.results.asked import strayed
+from coupled_arena.tournaments.schedules import Adaptive
 
 BUNDLED = "bundled"
 """Author of the questions that ship with the package."""
+_STOPPED = "it builds on a run that was adaptive and stopped by what it saw: intervals and ranks do not allow for that"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,11 @@ async def questions_of(tournament: Tournament, seating: Seating, prompts: Prompt
         caveats.append(f"{tournament.newcomer.name} writes reference answers: its own battles are judged without them")
     if isinstance(tournament, JudgedAnew) and tournament.openings:
         caveats.append("the judges were shown the two openings only")
+    before = tournament.base.tournament.schedule
+    if not isinstance(tournament.schedule, Adaptive) and (
+        isinstance(before, Adaptive) or _STOPPED in tournament.base.caveats
+    ):
+        caveats.append(_STOPPED)
     return QuestionSet(questions, caveats=tuple(caveats), unread=unread)
 
 
