@@ -16,7 +16,7 @@ from coupled_arena.prompts.question_files import unfit
 from coupled_arena.protocols.script import DEBATERS
 from coupled_arena.records import Question
 from coupled_arena.shown import plural
-from coupled_arena.tournaments.definition import Tournament
+from coupled_arena.tournaments.definition import DOMAINS, Tournament
 from coupled_arena.tournaments.panels import panel_key, panels_in, short_pairings
 from coupled_arena.tournaments.playing.questions import chosen, domains_of
 from coupled_arena.tournaments.playing.seating import Seating, with_agents
@@ -213,6 +213,8 @@ def _unwritten(tournament: Tournament, prompts: PromptSet) -> Iterator[Problem]:
     for domain in tournament.domains:
         if not bundled_questions(prompts.language, domain):
             message = f"nobody writes questions about {domain!r} and none are bundled; name an examiner or a file"
+            if bundled := [name for name in DOMAINS if bundled_questions(prompts.language, name)]:
+                message += f", or choose from {', '.join(bundled)}"
             yield Problem(HERE, "examiner", message)
 
 
@@ -235,9 +237,10 @@ def _questions(tournament: Tournament) -> Iterator[Problem]:
             message = f"the question is in {question.language!r}, the tournament in {tournament.language!r}"
             yield Problem(where, f"{key}.language", message)
     yield from _alike(given)
-    asked = {question.domain for question in chosen(tournament, given)}
-    if not asked:
+    if not given:
         yield Problem(HERE, "questions", "holds no question; add one or leave the key out")
+        return
+    asked = {question.domain for question in chosen(tournament, given)}
     for domain in tournament.domains if "domains" in tournament.model_fields_set else ():
         if domain not in asked:
             where = file.name if file is not None else HERE
