@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -13,7 +15,9 @@ from coupled_arena.analysis.judges import LACKING
 from coupled_arena.cli import app
 from coupled_arena.errors import ConfigurationError
 from coupled_arena.studies.judging import JudgeReport, judges
+from coupled_arena.studies.judging.labels import read_labels
 from coupled_arena.studies.judging.measures import JUDGES, PANEL
+from coupled_arena.studies.judging.reading import read_opinions
 from tests.judge_scene import Rows, opinions
 
 JUDGE_KEYS = (
@@ -166,6 +170,18 @@ def test_one_annotator_labels_a_battle_once(tmp_path: Path) -> None:
     again = {name: [*values, values[0]] for name, values in several.items()}
     with pytest.raises(ConfigurationError, match=r"labels\.csv:7: annotator: 'ann' labels '1' a second time"):
         judges(rows, labels=written(path, again))
+
+
+@pytest.mark.parametrize(
+    ("one", "none"), [(7.0, np.nan), (0.0, None), ("ann", np.nan), ("ann", pd.NA)], ids=["7.0", "0.0", "NaN", "NA"]
+)
+def test_annotators_of_a_data_frame_may_be_numbers_and_be_missing(one: Any, none: Any) -> None:
+    rows = {"battle": [1, 1, 2], "judge": ["j", "k", "j"], "verdict": ["A", "B", "A"]}
+    labels = pd.DataFrame({"battle": [1, 1, 1, 2], "verdict": list("ABBA"), "annotator": [one, none, none, one]})
+    table = read_opinions(rows).table
+    assert read_labels(labels, table).score.tolist() == [1.0, 0.0, 0.0, 1.0]
+    with pytest.raises(ConfigurationError, match=f"row 5: annotator: '{one}' labels 1 a second time"):
+        read_labels(pd.concat([labels, labels[:1]]), table)
 
 
 def test_labels_of_people_are_compared_with_judges_and_committee(tmp_path: Path) -> None:

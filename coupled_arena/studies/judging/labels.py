@@ -76,12 +76,10 @@ def read_labels(source: Any, table: Opinions) -> Labels:
             if codes:
                 problems.add(row.where, "battle", f"{fields['battle']!r} names {len(codes)} battles; label one run")
             continue
-        by = fields.get(ANNOTATOR)
-        # Where a data frame names nobody it holds NaN.
-        if by and not isinstance(by, float):
-            if (codes[0], str(by)) in said:
+        if by := _named(fields.get(ANNOTATOR)):
+            if (codes[0], by) in said:
                 problems.add(row.where, ANNOTATOR, f"{by!r} labels {fields['battle']!r} a second time; keep one row")
-            said.add((codes[0], str(by)))
+            said.add((codes[0], by))
         a, b = (table.models[side[codes[0]]] for side in (table.a, table.b))
         try:
             score = score_of("verdict", fields["verdict"], a, b)
@@ -94,6 +92,12 @@ def read_labels(source: Any, table: Opinions) -> Labels:
         raise problems.error(Path(where))
     battles, scores = zip(*found, strict=True) if found else ((), ())
     return Labels(where, np.array(battles, dtype=np.intp), np.array(scores, dtype=np.float64), strangers)
+
+
+def _named(annotator: Any) -> str:
+    """Return whose label it is, or nothing; a data frame holds NaN or NA where it names nobody."""
+    name = "" if annotator is None else str(annotator)
+    return "" if name in ("nan", "<NA>") else name
 
 
 def _rows(source: Any, problems: Problems) -> Iterator[Row]:
