@@ -12,6 +12,7 @@ import pytest
 import coupled_arena as ca
 from coupled_arena.coupling import Sampling
 from coupled_arena.errors import ConfigurationError, ModelUnavailable
+from coupled_arena.models.budget import Budget
 from coupled_arena.models.calls import Call, Message, Reply
 from coupled_arena.models.gateway import Gateway
 from coupled_arena.models.litellm_loader import PYDANTIC_COMPLAINT
@@ -277,6 +278,9 @@ def test_a_finished_run_asks_nobody_and_needs_no_key(
     assert (
         seen.notes[0] == f"{first.run} is finished: every call is answered from its store, and nothing is asked or paid"
     )
+    # What nobody asks for any more is above no budget.
+    bounded = definition.model_copy(update={"budget": Budget(calls=1)})
+    assert bounded.preflight(store).notes == seen.notes
     assert provider.received == 0
     with pytest.raises(ConfigurationError, match="OWN_API_KEY is not set"):
         definition.run(store, retry_failed=True)

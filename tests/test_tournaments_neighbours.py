@@ -1,5 +1,6 @@
 """What neighbours on a leaderboard shared, and what it saved."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,11 @@ from tests.test_tournaments_play import SMALL
 
 PAIR = Settled("ada", "bob", 80.0, -10.0, 170.0, resolved=False, more_questions=9, multiplicity="one pair")
 ARMS = ("coupled", "independent")
+
+
+def test_an_end_that_rounds_to_nothing_has_no_sign() -> None:
+    assert "bob by 80 [0, 170]:" in replace(PAIR, low=-0.3).line
+    assert "bob by 80 [0, 170]:" in replace(PAIR, low=0.3).line
 
 
 def battle(

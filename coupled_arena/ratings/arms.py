@@ -76,7 +76,7 @@ class Arms:
             shared = f"alike the {len(self.changes) - alone} pairs that both have" if alone else "all models alike"
             return f"{self.first} and {self.second} dice rank {shared}"
         pairs = "; ".join(
-            f"{change.a} and {change.b} ({change.first:+.0f} and {change.second:+.0f}: "
+            f"{change.a} and {change.b} ({change.first:+z.0f} and {change.second:+z.0f}: "
             f"{'resolved' if change.resolved else 'not resolved'})"
             for change in turned
         )

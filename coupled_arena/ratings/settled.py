@@ -96,4 +96,4 @@ def more_clusters(found: Difference, clusters: int, level: float) -> int | None:
 
 
 def _end(points: float) -> str:
-    return f"{points:.0f}" if math.isfinite(points) else str(points).replace("inf", "∞")
+    return f"{points:z.0f}" if math.isfinite(points) else str(points).replace("inf", "∞")

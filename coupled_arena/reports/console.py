@@ -57,8 +57,8 @@ def leaderboard(result: Result) -> RenderableType:
         for row in rows
     ]
     lines = [
-        f"{plural(len(result.battles), 'battle')}: {counted['decided']} decided, {counted['void']} void, "
-        f"{counted['forfeited']} forfeited. Ratings: half-win Bradley-Terry, prior {result.ratings.prior}, "
+        f"{plural(len(result.battles), 'battle')}: {counted['decided']:,} decided, {counted['void']:,} void, "
+        f"{counted['forfeited']:,} forfeited. Ratings: half-win Bradley-Terry, prior {result.ratings.prior}, "
         "mean 1000, 95 % intervals by question.",
         *(f"note: {note}" for note in (*result.caveats, *result.ratings.notes)),
         *(pair.line for pair in pairs),

@@ -20,8 +20,8 @@ def rated(found: RatedFile) -> RenderableType:
     columns = ("rank", "model", "rating", "low", "high", "se", "ranks", "battles")
     by = "by row" if file.cluster is None else f"by {file.cluster}"
     lines = [
-        f"{plural(file.decided + file.void, 'battle')} ({file.format}): {file.decided} decided, "
-        f"{file.void} void. Ratings: "
+        f"{plural(file.decided + file.void, 'battle')} ({file.format}): {file.decided:,} decided, "
+        f"{file.void:,} void. Ratings: "
         f"{_TIES[ratings.ties]}, prior {ratings.prior or 'none'}, mean 1000, {ratings.level * 100:g} % intervals {by}.",
         *(f"note: {note}" for note in ratings.notes),
         *(pair.line for pair in settled),

@@ -31,7 +31,7 @@ def lines(found: "Rejudged") -> Iterator[str]:
     for change in found.arms.changes:
         if change.turned:
             state = "resolved" if change.resolved else "not resolved"
-            yield f"{change.a} and {change.b} change places ({change.first:+.0f} and {change.second:+.0f}: {state})"
+            yield f"{change.a} and {change.b} change places ({change.first:+z.0f} and {change.second:+z.0f}: {state})"
     if found.turned:
         yield f"decisions that change: {', '.join(f'{n} from {x} to {y}' for x, y, n in found.turned)}"
     stood = len(found.result.leading) - found.judged

@@ -24,7 +24,7 @@ def notes_on(tournament: Tournament, author_of: AuthorOf, asked: Collection[Mode
         tournament: the definition.
         author_of: names the author of a model's texts.
         asked: every model that may be asked.
-        worst: what the run spends at most, as far as that is known.
+        worst: what the run may still spend at most, as far as that is known.
     """
     yield from _budget(tournament, worst)
     yield from _limits(tournament, [model.model for model in asked if model.kind == "hosted"])

@@ -166,7 +166,7 @@ def _looked_ahead(
         unpriced=tuple(unpriced),
         notes=(
             *_begun_note(known, finished=finished),
-            *notes_on(tournament, seating.author_of, keys, worst),
+            *notes_on(tournament, seating.author_of, keys, Spent() if finished else worst),
             *(() if finished else _key_notes(keys)),
             *_seen_notes(seen),
         ),
