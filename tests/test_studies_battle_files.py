@@ -8,8 +8,8 @@ import pytest
 
 from coupled_arena.errors import ConfigurationError
 from coupled_arena.ratings import rate
+from coupled_arena.studies.problems import MOST_PROBLEMS
 from coupled_arena.studies.rating.battle_files import BattleFile, read_battles, read_file
-from coupled_arena.studies.rating.problems import MOST_PROBLEMS
 
 LMARENA: list[dict[str, Any]] = [
     {"model_a": "ada", "model_b": "bob", "winner": "model_a", "question_id": "q1", "judge": "j"},

@@ -1,6 +1,6 @@
 """From a call to what a simulated model says: which role it is in follows from what it is sent."""
 
-from functools import cache
+from functools import cache, lru_cache
 
 from coupled_arena.models.calls import Call, Reply
 from coupled_arena.models.simulated import examiner
@@ -106,7 +106,7 @@ def _said(call: Call, dials: Dials, key: bytes, wording: Wording) -> tuple[str, 
     return examiner.reference(question.text, dials.world, wording), False
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _canonical(model: str) -> str:
     return read_dials(model).canonical(model.partition("?")[0].partition("/")[2])
 

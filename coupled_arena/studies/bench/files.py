@@ -11,7 +11,7 @@ from coupled_arena.prompts.rows import Problems as Noted
 from coupled_arena.prompts.rows import csv_rows, json_rows, parquet_rows, text_of
 from coupled_arena.records import name_problem
 from coupled_arena.studies.bench.task import Item
-from coupled_arena.studies.rating.problems import KEY, Problems
+from coupled_arena.studies.problems import KEY, Problems
 
 SUFFIXES = (".csv", ".jsonl", ".ndjson", ".parquet")
 """How the names of files end that items are read from."""

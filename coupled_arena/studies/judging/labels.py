@@ -13,9 +13,9 @@ from coupled_arena.analysis.judges.estimate import Floats
 from coupled_arena.analysis.labels import Codes
 from coupled_arena.arguments import path_of, refuse
 from coupled_arena.shown import plural
+from coupled_arena.studies.file_rows import Row, read_rows
+from coupled_arena.studies.problems import Problems
 from coupled_arena.studies.rating.battle_formats import Wrong, score_of
-from coupled_arena.studies.rating.battle_rows import Row, read_rows
-from coupled_arena.studies.rating.problems import Problems
 
 COLUMNS = ("battle", "verdict")
 """Columns of a file of labels."""

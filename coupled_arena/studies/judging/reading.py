@@ -14,11 +14,11 @@ from coupled_arena.analysis.judges.estimate import Floats
 from coupled_arena.arguments import path_of, refuse
 from coupled_arena.errors import ConfigurationError, Problem
 from coupled_arena.records import VERDICT_OF, OnFlip
+from coupled_arena.studies.file_rows import ENDINGS, read_rows
 from coupled_arena.studies.judging.gathering import Gathered
 from coupled_arena.studies.judging.traits import traits_of
+from coupled_arena.studies.problems import Problems
 from coupled_arena.studies.rating.battle_formats import Wrong, score_of
-from coupled_arena.studies.rating.battle_rows import ENDINGS, read_rows
-from coupled_arena.studies.rating.problems import Problems
 from coupled_arena.tournaments.results.result import Result, result_in
 
 STEM = "opinions"

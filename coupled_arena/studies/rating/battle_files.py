@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from coupled_arena.arguments import path_of
 from coupled_arena.ratings.table import RatingInput
 from coupled_arena.ratings.table import Row as TableRow
+from coupled_arena.studies.file_rows import Row, read_rows
+from coupled_arena.studies.problems import Problems
 from coupled_arena.studies.rating.battle_formats import (
     FORMATS,
     QUESTIONS,
@@ -23,8 +25,6 @@ from coupled_arena.studies.rating.battle_formats import (
     by_columns,
     unclear,
 )
-from coupled_arena.studies.rating.battle_rows import Row, read_rows
-from coupled_arena.studies.rating.problems import Problems
 
 OWN = "columns of your own"
 """Name of the format of a file whose columns were named."""

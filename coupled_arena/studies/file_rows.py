@@ -1,4 +1,4 @@
-"""Rows of a file of battles, each with its place: CSV, JSONL, JSON or Parquet."""
+"""Rows of a file of battles, opinions or labels, each with its place: CSV, JSONL, JSON or Parquet."""
 
 import json
 from collections.abc import Collection, Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coupled_arena.prompts.rows import csv_rows, json_rows, parquet_rows, text_of
-from coupled_arena.studies.rating.problems import KEY, Problems
+from coupled_arena.studies.problems import KEY, Problems
 
 ENDINGS = (".csv", ".json", ".jsonl", ".ndjson", ".parquet")
 """Endings of files that can be read."""
@@ -48,7 +48,7 @@ def _json(path: Path, content: str, problems: Problems) -> Iterator[Row]:
         problems.add(str(path), KEY, f"is not JSON: {error}; one object a line is .jsonl")
         return
     if not isinstance(values, list):
-        problems.add(str(path), KEY, "must be a list of objects, one for each battle")
+        problems.add(str(path), KEY, "must be a list of objects, one for each row")
         return
     for number, value in enumerate(values, start=1):
         if isinstance(value, dict):
