@@ -46,18 +46,13 @@ def digest_of(tournament: Tournament) -> str:
     return tournament.digest(prompts.digest, *files, *told)
 
 
-def is_bench(run: RunReader) -> bool:
-    """Return whether a stored run is a bench, which has no battles, and no tournament."""
-    return "task" in run.definition
-
-
 def definition_of(run: RunReader) -> Tournament:
     """Return the definition of a stored run, without what a store cannot give back.
 
     Raises:
         RunNotFound: the run is no tournament but a bench.
     """
-    if is_bench(run):
+    if run.is_bench:
         raise RunNotFound(
             f"{run.where}: run {run.id} is a bench, which has no battles; to see it, bench the same again: every "
             "answer is in the store. `coupled-arena runs` lists the others"

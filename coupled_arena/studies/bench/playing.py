@@ -130,7 +130,7 @@ async def aplay(
         notes = await examined(plan, gateway, finished=finished, probing=probing)
         apart = [] if "local" in (backends or {}) else await asyncio.to_thread(strangers, plan.models)
         with ExitStack() as stack:
-            kept = stack.enter_context(Store(MEMORY)) if store is None or is_memory(store) else store
+            kept = stack.enter_context(Store(MEMORY)) if is_memory(store) else store
             written, _ = stack.enter_context(opened(kept))
             manifest = {"versions": versions(), "seed": plan.seed}
             run = stack.enter_context(written.open_run(digest, f"bench {plan.task.name}", plan.document(), manifest))

@@ -14,7 +14,7 @@ from coupled_arena.tournaments.derived import Derived
 from coupled_arena.tournaments.playing.events import Listener
 from coupled_arena.tournaments.storage.reader import RunReader
 from coupled_arena.tournaments.storage.store import Store
-from coupled_arena.tournaments.stored import digest_of, is_bench
+from coupled_arena.tournaments.stored import digest_of
 
 DerivedT = TypeVar("DerivedT", bound=Derived)
 
@@ -105,7 +105,7 @@ def started_from(store: Store | Path | str, run: str | None, definition: Tournam
 
 def _newest_played(store: Store) -> RunReader:
     runs = (store.run(info.id) for info in store.runs())
-    played = (run for run in runs if not is_bench(run) and "judged" not in run.manifest.get("base", {}))
+    played = (run for run in runs if not run.is_bench and "judged" not in run.manifest.get("base", {}))
     return next(played, None) or store.run()
 
 

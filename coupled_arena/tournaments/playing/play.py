@@ -186,7 +186,7 @@ def opened(store: Store | Path | str | None) -> Iterator[tuple[Store, Store | Pa
     """Yield a store to write, and the store or file to read it from later."""
     if isinstance(store, Store):
         yield store, store
-    elif store is not None and not is_memory(store):
+    elif not is_memory(store):
         # Absolute, because whoever reads it later may have changed the working folder.
         path = path_of(store, HERE, "store").absolute()
         with Store(path) as own:

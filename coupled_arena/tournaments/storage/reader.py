@@ -59,6 +59,11 @@ class RunReader:
         return self._json_of("definition")
 
     @property
+    def is_bench(self) -> bool:
+        """Whether it is a bench, which has no battles, and no tournament."""
+        return "task" in self.definition
+
+    @property
     def manifest(self) -> dict[str, Any]:
         """What `Store.open_run` was given as the run was first played, and `created`, its date (ISO 8601, UTC)."""
         with decoded(self.where):

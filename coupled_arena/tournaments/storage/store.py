@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RunInfo", "RunStore", "Status", "Store"]
 
+_BASE = func.json_extract(schema.runs.c.manifest, "$.base.run").label("base")
+
 
 class RunInfo(NamedTuple):
     """One run of a store."""
@@ -192,11 +194,8 @@ class Store:
         run = schema.runs.c
         with decoded(self._where):
             rows = self._connection.execute(
-                select(
-                    run.id, run.name, run.digest, run.status, run.created,
-                    func.json_extract(run.manifest, "$.base.run").label("base"),
-                ).order_by(run.opened.desc())
-            ).all()  # fmt: skip
+                select(run.id, run.name, run.digest, run.status, run.created, _BASE).order_by(run.opened.desc())
+            ).all()
             battles, calls = self._counted(schema.battles), self._counted(schema.calls)
             infos = [RunInfo(*row[:-1], battles.get(row.id, 0), calls.get(row.id, 0), row.base) for row in rows]
             for info in infos:
@@ -223,7 +222,7 @@ class Store:
                 select(
                     run.id, run.name, run.status, run.created, run.opened, run.writer,
                     func.json_type(run.definition, "$.task").is_not(None).label("bench"),
-                    func.json_extract(run.manifest, "$.base.run").label("base"),
+                    _BASE,
                 ).order_by(run.opened.desc())
             ).all()  # fmt: skip
             battles = self._counted(schema.battles)

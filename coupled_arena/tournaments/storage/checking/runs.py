@@ -83,7 +83,7 @@ def _run_problems(connection: Connection, run: RunReader, battles: Sequence[Batt
     definition, manifest, _ = run.definition, run.manifest, run.caveats
     if run.status not in get_args(Status):
         yield f"its status {run.status!r} is none"
-    if "task" in definition:
+    if run.is_bench:
         yield from _bench_problems(connection, run, definition, battles)
         return
     if "digest" not in manifest.get("prompts", {}):
